@@ -277,8 +277,8 @@ impl Command {
 }
 
 /// What `--model` is where it may be given several times and is TSO by default.
-pub const MODELS_HELP: &str = "A memory model: `sc`, `tso`, `pso`, `nsw`, or a set of relaxations such as \
-    `tso+r->w` or `w->r,w->w,rlwe,rwf` (may be given several times) [default: tso]";
+pub const MODELS_HELP: &str = "A memory model: `sc`, `tso`, `pso`, `nsw`, `c11` (C, C++ and Rust), or a set of \
+    relaxations such as `tso+r->w` or `w->r,w->w,rlwe,rwf` (may be given several times) [default: tso]";
 
 #[derive(Debug, Args)]
 #[command(mut_arg("models", |arg| arg.help(MODELS_HELP)))]

@@ -386,7 +386,7 @@ fn models_as_json() {
     let rows = json(&output.out)["models"].clone();
     let names: Vec<&str> =
         rows.as_array().unwrap().iter().map(|r| r["model"].as_str().unwrap()).collect();
-    for name in ["SC", "TSO", "PSO", "NSW"] {
+    for name in ["SC", "TSO", "PSO", "NSW", "C11"] {
         assert!(names.contains(&name), "no {name}");
     }
     for row in rows.as_array().unwrap() {

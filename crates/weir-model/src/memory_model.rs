@@ -389,6 +389,9 @@ impl fmt::Display for UnknownModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.word.as_str() {
             "" => f.write_str("a memory model or a relaxation is missing"),
+            word if MemoryModel::is_c11(word) => {
+                write!(f, "`{word}` stands alone: it is no set of relaxations, and takes none")
+            }
             word => write!(f, "`{word}` is neither a memory model nor a relaxation"),
         }
     }
@@ -397,6 +400,11 @@ impl fmt::Display for UnknownModel {
 impl std::error::Error for UnknownModel {}
 
 impl MemoryModel {
+    /// Whether a word is a name of the model of C, C++ and Rust.
+    pub fn is_c11(word: &str) -> bool {
+        Self::C11_NAMES.iter().any(|name| name.eq_ignore_ascii_case(word))
+    }
+
     /// The words that [`MemoryModel::from_str`] knows.
     pub fn words() -> impl Iterator<Item = &'static str> {
         let models = Self::NAMED.into_iter().map(|(name, _)| name).chain(["C11"]);
@@ -419,7 +427,7 @@ impl FromStr for MemoryModel {
                 Ok(Self::SC)
             };
         }
-        if Self::C11_NAMES.iter().any(|name| name.eq_ignore_ascii_case(inner.trim())) {
+        if Self::is_c11(inner.trim()) {
             return Ok(Self::C11);
         }
         let mut model = Self::SC;
@@ -447,6 +455,11 @@ mod tests {
     #[test]
     fn names_in_any_case_and_order() {
         let parse = |s: &str| s.parse::<MemoryModel>().unwrap();
+        assert_eq!(parse(" C11 "), MemoryModel::C11);
+        for text in ["c11+rlwe", "tso,rust"] {
+            let error = text.parse::<MemoryModel>().unwrap_err();
+            assert!(error.to_string().contains("stands alone"), "{text}: {error}");
+        }
         assert_eq!(parse("rwf, W->W , w->r,RLWE"), MemoryModel::PSO);
         assert_eq!(parse("{w → r, RLWE}"), MemoryModel::TSO);
         assert_eq!(parse("{}"), MemoryModel::SC);

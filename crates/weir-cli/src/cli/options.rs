@@ -19,8 +19,8 @@ use crate::{files, limits, output};
 
 #[derive(Debug, Args)]
 pub struct ModelArg {
-    /// A memory model: `sc`, `tso`, `pso`, `nsw`, or a set of relaxations such
-    /// as `tso+r->w` or `w->r,w->w,rlwe,rwf`
+    /// A memory model: `sc`, `tso`, `pso`, `nsw`, `c11` (C, C++ and Rust), or a set of
+    /// relaxations such as `tso+r->w` or `w->r,w->w,rlwe,rwf`
     #[arg(long = "model", short, value_parser = model, default_value = "tso")]
     pub model: MemoryModel,
 }
@@ -378,6 +378,9 @@ impl LanguageArg {
 pub fn model(text: &str) -> Result<MemoryModel, String> {
     text.parse().map_err(|e: weir_model::memory_model::UnknownModel| {
         let known: Vec<&str> = MemoryModel::words().collect();
+        if MemoryModel::is_c11(&e.word) {
+            return e.to_string();
+        }
         match weir_front::suggest::closest(&e.word, known.iter().copied()) {
             Some(meant) => format!("{e}; did you mean `{meant}`?"),
             None => format!("{e}; Weir knows {}", known.join(", ")),

@@ -42,8 +42,8 @@ fn human(rows: &[ModelRow]) -> String {
     }
     add(&mut out, &table);
     out += "\nUp to a bound: answers are exact for programs without loops, and wherever no buffer\n\
-            can grow past the bound; otherwise a run that is found is real, and not to find\n\
-            one is `unknown`.\n\n";
+            can grow past the bound (C11: no location has more writes); otherwise a run that is\n\
+            found is real, and not to find one is `unknown`.\n\n";
     let mut table = Table::default();
     table.row(["with --guesses N", "reachability", "by", "Weir decides"]);
     for row in rows {
@@ -69,7 +69,10 @@ fn human(rows: &[ModelRow]) -> String {
     let mut table = Table::default();
     table.row(["model", "relaxations", "forms of its semantics (--form)"]);
     for row in rows {
-        let set = format!("{{{}}}", row.relaxations.join(", "));
+        let set = match row.model.as_str() {
+            "C11" => "none: it is about memory orders".to_owned(),
+            _ => format!("{{{}}}", row.relaxations.join(", ")),
+        };
         table.row([row.model.clone(), set, row.forms.join(", ")]);
     }
     add(&mut out, &table);
@@ -81,7 +84,9 @@ fn human(rows: &[ModelRow]) -> String {
     for line in table.lines("  ") {
         let _ = writeln!(out, "{line}");
     }
-    out += "\nAny set of them is a model: --model tso+r->w, --model \"w->r,w->w,rlwe\". Each allows\n\
-            more, but for RWF: partial fences order something only where RWF is in the set.\n";
+    out +=
+        "\nAny set of them is a model: --model tso+r->w, --model \"w->r,w->w,rlwe\". Each allows\n\
+            more, but for RWF: partial fences order something only where RWF is in the set. C11
+is the model of C, C++ and Rust, also called c++20 or rust, and takes no relaxation.\n";
     out
 }

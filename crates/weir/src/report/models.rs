@@ -14,7 +14,8 @@ pub struct ModelsReport {
 
 impl Default for ModelsReport {
     fn default() -> Self {
-        let models = MemoryModel::STUDIED.into_iter().map(row).collect();
+        let models = MemoryModel::STUDIED.into_iter().chain([MemoryModel::C11]);
+        let models = models.map(row).collect();
         Self { schema: "weir-models-2", models }
     }
 }
@@ -83,6 +84,10 @@ fn row(model: MemoryModel) -> ModelRow {
         forms: Form::of(model).into_iter().map(Form::word).collect(),
         decides: match reachability {
             "decidable" => "everything",
+            _ if model == MemoryModel::C11 => {
+                "programs whose loops only read, and programs whose locations have no more \
+                 writes than the bound; nothing can decide the rest"
+            }
             "undecidable" => {
                 "programs without loops, and programs whose buffers stay within the bound; \
                  nothing can decide the rest"
