@@ -84,9 +84,8 @@ fn human(rows: &[ModelRow]) -> String {
     for line in table.lines("  ") {
         let _ = writeln!(out, "{line}");
     }
-    out +=
-        "\nAny set of them is a model: --model tso+r->w, --model \"w->r,w->w,rlwe\". Each allows\n\
-            more, but for RWF: partial fences order something only where RWF is in the set. C11
-is the model of C, C++ and Rust, also called c++20 or rust, and takes no relaxation.\n";
+    out += "\nAny set of them is a model: --model tso+r->w, --model \"w->r,w->w,rlwe\". Each allows\n\
+            more, but for RWF: partial fences order something only where RWF is in the set. C11\n\
+            is the model of C, C++ and Rust, also called c++20 or rust, and takes no relaxation.\n";
     out
 }
