@@ -48,13 +48,29 @@ fn survive_seed(seed: u64, text: &str) {
     assert!(outcome.is_ok(), "seed {seed}, text {text:?}");
 }
 
+/// Tests in C, with something of everything.
+const IN_C: [&str; 3] = [
+    "C MP \"a test\" { atomic_t z = ATOMIC_INIT(1); int a[2] = {3,4}; int *p = &x; } // c
+     P0(int *x, int **p, int *a) { int *q = *p; while (READ_ONCE(*x) != 1) { } a[1] = *q; smp_wmb(); }
+     P1(int *x, atomic_t *z) { if (atomic_add_unless(z, 1, 5) && !READ_ONCE(*x)) r1 = cmpxchg(x, 0, 1); }
+     locations [x; 1:r1;] filter (z=2) exists (a[1]=0 /\\ ~(1:r1=1))",
+    "C LOCK {} P0(spinlock_t *l, int *x) { do { spin_lock(l); int r0 = (*x) + -1; spin_unlock(l); } while (r0 == 2); }
+     void P1(spinlock_t *l, int *x) { /* try */ if (spin_trylock(l)) return; else WRITE_ONCE(*x, ~3); }
+     forall (0:r0=1 \\/ x=y)",
+    "C CAS { [y]=0; } P0 (atomic_int* x, volatile int* y) { int e = 0, r1 = *y;
+       int r0 = atomic_compare_exchange_weak_explicit(x, &e, 1, memory_order_acq_rel, memory_order_relaxed);
+       atomic_thread_fence(memory_order_seq_cst); r2 = atomic_fetch_add(x, (int) e * (r1 & 7)); }
+     ~exists (0:r0=0 /\\ 0:e=0)",
+];
+
 fn files() -> Vec<String> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../litmus");
     let mut paths: Vec<_> =
         std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.is_file());
     paths.sort();
-    paths.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect()
+    let files = paths.iter().map(|path| std::fs::read_to_string(path).unwrap());
+    files.chain(IN_C.map(str::to_owned)).collect()
 }
 
 fn depth<A>(e: &Expr<A>) -> usize {
@@ -83,6 +99,7 @@ fn random_characters() {
         survive_seed(seed, &text);
         survive_seed(seed, &format!("X86 t {{ {text}"));
         survive_seed(seed, &format!("X86_64 t {{}} P0 | P1 ; {text}"));
+        survive_seed(seed, &format!("C t {{}} P0(int *x) {{ {text}"));
     }
 }
 
@@ -101,6 +118,55 @@ fn random_words() {
         let start = ["", "X86 t {", "X86 t {} P0 |", "X86_64 t { x; } P0 ; "][random.next(4)];
         let words = (0..random.next(60)).map(|_| words[random.next(words.len())]);
         survive_seed(seed, &format!("{start} {}", words.collect::<Vec<_>>().join(" ")));
+    }
+}
+
+#[test]
+fn random_words_in_c() {
+    #[rustfmt::skip]
+    let words = [
+        "{", "}", "(", ")", "[", "]", ";", ",", "=", "*", "&", "!", "~", "-", "+", "&&", "||", "==", "<",
+        "x", "y", "r0", "r1", "int", "int *", "(int)", "0", "1", "9223372036854775807", "NULL", "if", "else",
+        "while", "do", "return", "break", "continue", "for", "READ_ONCE(", "WRITE_ONCE(", "cmpxchg(",
+        "atomic_add_unless(", "atomic_fetch_add(", "atomic_compare_exchange_weak(", "spin_lock(", "smp_mb()",
+        "atomic_thread_fence(", "memory_order_relaxed", "rcu_read_lock()", "synchronize_rcu()", "/*", "*/",
+        "//", "\n", "P1", "exists", "0:r0", "\"", "é",
+    ];
+    for seed in 1..6000 {
+        let mut random = Random::new(seed);
+        let words = (0..random.next(40)).map(|_| words[random.next(words.len())]);
+        let code = words.collect::<Vec<_>>().join(" ");
+        let end = ["", "} exists (x=0)", "; } P1() {} forall (0:r0=1)"][random.next(3)];
+        survive_seed(seed, &format!("C t {{ y=x; }} P0(int *x, atomic_int *y) {{ {code} {end}"));
+    }
+}
+
+/// What nests is refused, in code as in conditions.
+#[test]
+fn deep_code_is_refused() {
+    let test = |code: &str| format!("C t {{}} P0(int *x) {{ {code} }} exists (x=0)");
+    for (open, middle, close) in [
+        ("{", "", "}"),
+        ("if (1) ", ";", ""),
+        ("while (1) {", "", "}"),
+        ("do ", ";", " while (1);"),
+    ] {
+        let nested = |n: usize| test(&(open.repeat(n) + middle + &close.repeat(n)));
+        assert_eq!(survive(&nested(5)), 0, "{open}");
+        assert!(survive(&nested(20_000)) > 0, "{open}");
+    }
+    for (open, close) in [
+        ("(", ")"),
+        ("!", ""),
+        ("-", ""),
+        ("*", ""),
+        ("q+(", ")"),
+        ("q+", ""),
+        ("READ_ONCE(*", ")"),
+    ] {
+        let nested =
+            |n: usize| test(&format!("int q; r = {}x{};", open.repeat(n), close.repeat(n)));
+        assert!(survive(&nested(20_000)) > 0 || open == "(", "{open}");
     }
 }
 
