@@ -3,6 +3,7 @@
 mod common;
 
 mod c11;
+mod c11_folded;
 mod c11_loops;
 mod causality;
 mod litmus_forms;

@@ -4,13 +4,14 @@
 //! engine is a module that implements [`Engine`] and a row of [`ENGINES`].
 
 use weir_channel::decide::Channels;
+use weir_engine::explicit::Folded;
 use weir_engine::{Automata, Backward, Engine, Explicit, Views};
 
 use crate::portfolio::{Auto, Turn};
 
 /// All engines. The first one is the default.
-pub static ENGINES: [&dyn Engine; 6] =
-    [&Auto, &Explicit, &Views, &Backward, &Channels, &AUTOMATA[0]];
+pub static ENGINES: [&dyn Engine; 7] =
+    [&Auto, &Explicit, &Views, &Backward, &Channels, &AUTOMATA[0], &Folded];
 
 /// The turns of the portfolio, each as an engine of its own: for comparisons, and in no list.
 pub static TURNS: [&dyn Engine; 4] = [&Turn::Slice, &Turn::Robust, &Turn::Pairs, &Turn::Inclusion];

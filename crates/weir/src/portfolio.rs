@@ -30,7 +30,7 @@ mod inclusion;
 use std::time::Instant;
 
 use weir_channel::decide::Channels;
-use weir_engine::explicit::Asked;
+use weir_engine::explicit::{Asked, Folded};
 use weir_engine::graph::{Graph, NoGraph};
 use weir_engine::robust::attack::{self, Attacks};
 use weir_engine::{
@@ -99,35 +99,19 @@ impl Engine for Auto {
     }
 }
 
-/// The explicit search under C11 with more and more writes that can still be read, until that was enough or it
-/// takes too much.
+/// Under C11: the explicit search with more and more writes that can still be read, until that was enough or it takes too
+/// much. Where writes pile up without end it is never enough, so folding old writes comes early.
 fn growing(task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
-    let began = Instant::now();
-    let mut answers: Vec<Answer> = Vec::new();
-    let mut last = Stats::default();
-    for (bound, store) in [(4, usize::MAX), (16, 128 * MIB), (64, 256 * MIB)] {
-        let most = task.options.budget.store().unwrap_or(usize::MAX).min(store);
-        let options = SearchOptions {
-            bound: Some(bound),
-            budget: task.options.budget.clone().with_store(most),
-            ..task.options.clone()
-        };
-        let (found, stats) = Explicit.search(task.within(&options), progress);
-        let has_more = |(new, old): (&Answer, &Answer)| new.is_known() && !old.is_known();
-        if answers.is_empty() {
-            (answers, last) = (found, stats);
-        // A search that was cut off says less than one with a smaller bound that was not.
-        } else if stats.stopped.is_none() || found.iter().zip(&answers).any(has_more) {
-            let better = answers.into_iter().zip(found);
-            let known = |(old, new): (Answer, Answer)| if old.is_known() { old } else { new };
-            (answers, last) = (better.map(known).collect(), stats);
-        }
-        if answers.iter().all(Answer::is_known) || task.options.budget.check().is_err() {
-            break;
-        }
-    }
-    last.elapsed = began.elapsed();
-    (answers, last)
+    let mut turns = Turns::new(task);
+    let _ = turns.messages(4, 16 * MIB, progress)
+        || turns.folded(16 * MIB, progress)
+        || turns.messages(4, 128 * MIB, progress)
+        || turns.folded(128 * MIB, progress)
+        || turns.messages(16, 128 * MIB, progress)
+        || turns.messages(64, 256 * MIB, progress)
+        || turns.folded(1024 * MIB, progress)
+        || turns.messages(4, usize::MAX, progress);
+    turns.end()
 }
 
 /// A turn of the portfolio that is asked alone, as an engine of its own. What it does not decide is
@@ -291,6 +275,10 @@ struct Turns<'t> {
     has_given_up: bool,
     /// Whether an engine that could have proved what is unknown has said why it did not.
     has_reason: bool,
+    /// The explicit search under C11 that went furthest: its bound, and whether it was cut off.
+    messages: Option<(usize, bool)>,
+    /// Whether folding has ended without being cut off.
+    has_folded: bool,
     /// What paused searches keep.
     kept: usize,
 }
@@ -307,6 +295,8 @@ impl<'t> Turns<'t> {
             views: 0,
             has_given_up: false,
             has_reason: false,
+            messages: None,
+            has_folded: false,
             kept: 0,
         }
     }
@@ -337,7 +327,7 @@ impl<'t> Turns<'t> {
     /// Takes over answers to some questions, by their numbers. Whether nothing is left to do.
     fn take_some(&mut self, found: impl Iterator<Item = (usize, Answer)>, stats: Stats) -> bool {
         let contradiction = self.stats.contradiction.take();
-        let is_complete = stats.engine != Explicit.name();
+        let is_complete = ![Explicit.name(), Folded.name()].contains(&stats.engine);
         self.stats = stats;
         self.stats.contradiction = self.stats.contradiction.take().or(contradiction);
         for (i, answer) in found {
@@ -390,6 +380,44 @@ impl<'t> Turns<'t> {
         let found = Views.search(self.task.within(&options), progress);
         self.has_given_up = views::has_given_up(&found.1);
         self.take(found)
+    }
+
+    /// The explicit search under C11 with a bound on the writes that can still be read.
+    fn messages(&mut self, bound: usize, bytes: usize, progress: Progress<'_>) -> bool {
+        if self.messages == Some((bound, false)) {
+            return false;
+        }
+        let options = SearchOptions { bound: Some(bound), ..self.within(bytes) };
+        let (found, stats) = Explicit.search(self.task.within(&options), progress);
+        let is_cut = stats.stopped.is_some();
+        // A search that was cut off says less than one with a smaller bound that was not.
+        if is_cut && matches!(self.messages, Some((_, false))) {
+            return self.take_known(found, stats);
+        }
+        self.messages = Some((bound, is_cut));
+        self.take((found, stats))
+    }
+
+    /// Folds old writes under C11.
+    fn folded(&mut self, bytes: usize, progress: Progress<'_>) -> bool {
+        if self.has_folded {
+            return false;
+        }
+        let options = self.within(bytes);
+        let (found, stats) = Folded.search(self.task.within(&options), progress);
+        self.has_folded = stats.stopped.is_none();
+        self.take_known(found, stats)
+    }
+
+    /// Takes over what is known, and the statistics only if that is something new.
+    fn take_known(&mut self, found: Vec<Answer>, stats: Stats) -> bool {
+        let is_new = |(i, answer): &(usize, Answer)| {
+            answer.is_known() && !self.answers[*i].is_known()
+        };
+        let known = found.into_iter().enumerate().filter(|(_, answer)| answer.is_known());
+        let known: Vec<(usize, Answer)> = known.collect();
+        let last = if known.iter().any(is_new) { stats } else { self.stats.clone() };
+        self.take_some(known.into_iter(), last)
     }
 
     /// Asks `backward` what is open, as far as it decides it.

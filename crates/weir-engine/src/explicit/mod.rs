@@ -46,6 +46,7 @@
 //! Runs contain all their steps (`retold`), and are runs of the system itself.
 
 mod batch;
+mod folded;
 mod orbit;
 mod quiet;
 mod retold;
@@ -68,6 +69,7 @@ use crate::engine::{Engine, Refusal, Sink, Task};
 use crate::graph::{self, Graph, NoGraph};
 use crate::stats::{Progress, Stats};
 use crate::store::{ConfigId, Full, Store};
+pub use folded::Folded;
 use orbit::Orbits;
 use search::{Search, Visitor};
 

@@ -73,7 +73,7 @@ impl<'s> Search<'s> {
     /// A search that has not begun. What is looked for is the same for every image of a
     /// configuration if these questions are.
     pub fn new(task: Task<'s>, looked_for: &[Question]) -> Result<Self, Stop> {
-        let Task { system, questions, model, options, .. } = task;
+        let Task { system, model, options, .. } = task;
         let form = options.form.unwrap_or_else(|| Form::of_system(system, model)[0]);
         if form.guesses() && !model.guesses_reads() {
             system.expanded(&options.budget)?;
@@ -92,6 +92,18 @@ impl<'s> Search<'s> {
             within_bound: true,
             ..Stats::default()
         };
+        Self::over(task, looked_for, form, semantics, stats)
+    }
+
+    /// The same over a semantics whose configurations have the control states and the memory of a form.
+    pub fn over(
+        task: Task<'s>,
+        looked_for: &[Question],
+        form: Form,
+        semantics: Box<dyn Semantics + 's>,
+        stats: Stats,
+    ) -> Result<Self, Stop> {
+        let Task { system, questions, model, options, .. } = task;
         let reduction = Reduction {
             quiet: Quiet::new(system, questions, &options.budget)?,
             orbits: Orbits::new(semantics.as_ref(), looked_for, &options.budget)?,

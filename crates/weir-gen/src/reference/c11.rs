@@ -41,7 +41,7 @@ struct Graph {
 }
 
 /// See [`Graph::key`].
-type Key = (Vec<LocalId>, Vec<(usize, Option<usize>, i128, usize)>, Vec<Vec<usize>>);
+type Key = (Vec<LocalId>, Vec<(usize, Option<usize>, i128, usize, Order)>, Vec<Vec<usize>>);
 
 /// Whether one operation comes before another: a matrix of bits.
 type Relation = Vec<u64>;
@@ -166,7 +166,7 @@ impl Graph {
                 What::Fence(kind) => (None, kind as i128),
             };
             let location = self.location(id).map_or(usize::MAX, VarId::index);
-            operations.push((name(id), reads, value, location));
+            operations.push((name(id), reads, value, location, operation.order));
         }
         operations.sort_unstable();
         let modifications = self.modifications.iter();

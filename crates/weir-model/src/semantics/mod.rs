@@ -489,6 +489,13 @@ impl Form {
     }
 }
 
+/// An over-approximation of C11 with finitely many configurations for finite values: old writes and `seq_cst` operations are
+/// folded, the fewer the higher the level. Its configurations have the control states and newest values of all
+/// configurations of C11, and what is a deadlock there is one here. Its steps are for searching only.
+pub fn folded_c11<'s>(system: &'s System, level: usize) -> Box<dyn Semantics + 's> {
+    Box::new(c11::C11::folded(system, level))
+}
+
 /// Whether reachability under a model is decided when the guesses of each process are
 /// bounded ([`MemoryModel::bounded_guesses`]).
 pub fn has_bounded_guesses(model: MemoryModel) -> bool {

@@ -1,5 +1,5 @@
 //! What need not be kept: messages, nodes and views that make no difference any more, and rounds of loops that
-//! only read.
+//! change nothing.
 
 use super::ahead::Ahead;
 use super::state::{Node as Operation, State, Thread, position, read_key};
@@ -7,7 +7,6 @@ use super::{C11, Op};
 use crate::flow::{Flow, Node};
 use crate::graph;
 use crate::ids::{Cell, ProcessId, StateId};
-use crate::program::Rmw;
 use crate::system::Transition;
 
 impl C11<'_> {
@@ -18,9 +17,12 @@ impl C11<'_> {
         for x in 0..self.shape.vars {
             let counts = |p: &usize| ahead[*p].accesses[x] || ahead[*p].has_seq_cst_fence;
             let newest = state.messages[x].len() - 1;
-            let seen = (0..ahead.len()).filter(counts);
-            let oldest = seen.map(|p| position(state.threads[p].cur.keys[x])).min();
-            state.drop_messages(x, oldest.unwrap_or(newest));
+            if !(0..ahead.len()).filter(counts).any(|p| state.reads_folded(p, x)) {
+                state.folded[x].clear();
+                let seen = (0..ahead.len()).filter(counts);
+                let oldest = seen.map(|p| position(state.threads[p].cur.keys[x])).min();
+                state.drop_messages(x, oldest.unwrap_or(newest));
+            }
             if !ahead.iter().any(|a| a.accesses[x]) {
                 self.races.forget(state, x);
             }
@@ -34,6 +36,9 @@ impl C11<'_> {
             Self::forget_thread(thread, ahead);
         }
         self.forget_nodes(&ahead, state);
+        if let Some(fold) = self.fold {
+            fold.fold(state);
+        }
     }
 
     fn forget_thread(thread: &mut Thread, ahead: &Ahead) {
@@ -60,10 +65,11 @@ impl C11<'_> {
     fn forget_nodes(&self, ahead: &[&Ahead], state: &mut State) {
         // An access to a location can still come before what has this key.
         let is_open = |state: &State, x: usize, key: u32| {
-            let mut threads = state.threads.iter().zip(ahead);
-            threads.any(|(thread, ahead)| {
-                ahead.accesses[x] && read_key(position(thread.cur.keys[x])) < key
-            })
+            let least = |p: usize| match state.reads_folded(p, x) {
+                true => 0,
+                false => read_key(position(state.threads[p].cur.keys[x])),
+            };
+            ahead.iter().enumerate().any(|(p, ahead)| ahead.accesses[x] && least(p) < key)
         };
         loop {
             let can_go = |node: &Operation| {
@@ -74,8 +80,15 @@ impl C11<'_> {
         }
     }
 
-    /// Keeps where a process was. `false` if it comes back to where it was and has only read meanwhile: it has
-    /// learned something, which excludes steps and allows none, so whatever follows can follow without that round.
+    /// Keeps where a process was. `false` if it comes back to where it was and has changed nothing meanwhile: then
+    /// whatever follows can follow without that round.
+    ///
+    /// A round changes nothing if it has only reads, fences, and atomic read-writes that write the value that they
+    /// have read, as the exchange of a spin lock that is taken. Without it, whoever has read from such an atomic
+    /// read-write reads from the message before it instead: the value is the same, and the next atomic read-write stands directly
+    /// behind that message. No two accesses that remain are ordered otherwise than before, and fewer happen before each
+    /// other. So every axiom still holds. An atomic read-write that can race is kept, since it may race with a read
+    /// of another round that is left out.
     pub(super) fn follow_trail(
         &self,
         state: &mut State,
@@ -84,28 +97,27 @@ impl C11<'_> {
     ) -> bool {
         let spins = |s: StateId| self.spins[process.index()][self.system.state(process, s).node];
         let trail = &mut state.trails[process.index()];
-        let only_reads = matches!(t.op, Op::Nop | Op::Read(..));
-        if only_reads && spins(t.from) {
+        let changes_nothing = match t.op {
+            Op::Nop | Op::Read(..) | Op::Fence(_) => true,
+            Op::Write(..) => false,
+            Op::Arw(x, old, new) => old == new && !self.races.can_race(x),
+        };
+        if changes_nothing && spins(t.from) {
             trail.push(t.from);
         }
-        if !only_reads || !spins(t.to) {
+        if !changes_nothing || !spins(t.to) {
             trail.clear();
         }
         !trail.contains(&t.to)
     }
 }
 
-/// For each node of the code whether a process may come back to it by nodes that only read. A compare-and-swap
-/// may fail, and only reads then.
+/// For each node of the code whether a process may come back to it by nodes that may change nothing.
 pub(super) fn spins(flow: &Flow) -> Vec<bool> {
-    let reads = |n: &usize| match &flow.nodes[*n].node {
-        Node::Store(..) | Node::Fence(..) => false,
-        Node::Rmw(_, _, rmw, _) => matches!(rmw, Rmw::Cas { .. } | Rmw::CasFlag { .. }),
-        _ => true,
-    };
+    let is_harmless = |n: &usize| !matches!(flow.nodes[*n].node, Node::Store(..));
     let edges: Vec<Vec<usize>> = (0..flow.nodes.len())
-        .map(|n| match reads(&n) {
-            true => flow.nodes[n].node.successors().into_iter().filter(|m| reads(m)).collect(),
+        .map(|n| match is_harmless(&n) {
+            true => flow.nodes[n].node.successors().into_iter().filter(is_harmless).collect(),
             false => vec![],
         })
         .collect();

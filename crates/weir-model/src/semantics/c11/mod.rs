@@ -24,18 +24,20 @@
 //! fence, has seen a newer one. A node goes if it has no predecessor and can get none: everybody who may access a
 //! location has seen as much of it as comes before the node. What a process can no longer use is cleared.
 //!
-//! *Spinning.* A process that comes back to a control state and has only read meanwhile could have waited there
+//! *Spinning.* A process that comes back to a control state and has changed nothing meanwhile could have waited there
 //! instead, so such a round is not taken (`forget`). Loops that wait are finite in this way.
 //!
 //! Partial and full fences of a program are acquire, release and `seq_cst` fences. Atomic blocks of several
 //! accesses have no meaning in these languages, and have no semantics here.
 
 mod ahead;
+mod fold;
 mod forget;
 mod races;
 mod state;
 
 use self::ahead::Ahead;
+use self::fold::{FOLDED, Fold};
 use self::races::{Races, Touch};
 use self::state::{
     MAX_NODES, Message, Shape, State, Thread, View, What, new_fence, position, read_key, write_key,
@@ -54,9 +56,11 @@ pub(super) struct C11<'s> {
     bound: usize,
     /// For each process and node of its code.
     ahead: Vec<Vec<Ahead>>,
-    /// For each process and node of its code: whether it may come back there and only read meanwhile.
+    /// For each process and node of its code: whether it may come back there and change nothing meanwhile.
     spins: Vec<Vec<bool>>,
     races: Races,
+    /// How much is kept exactly, in the over-approximation.
+    fold: Option<Fold>,
 }
 
 /// What an operation leads to, if it can be taken.
@@ -80,10 +84,21 @@ impl<'s> C11<'s> {
         assert!(system.keeps_orders, "a system with memory orders");
         let head = Head::new(system);
         let races = Races::new(system);
-        let shape = Shape { vars: head.vars, threads: head.processes, words: races.words() };
+        let shape =
+            Shape { vars: head.vars, threads: head.processes, words: races.words(), folds: false };
         let ahead = system.processes.iter().map(|p| Ahead::of(&p.flow, head.vars)).collect();
         let spins = system.processes.iter().map(|p| forget::spins(&p.flow)).collect();
-        Self { system, head, shape, bound, ahead, spins, races }
+        Self { system, head, shape, bound, ahead, spins, races, fold: None }
+    }
+
+    /// The over-approximation ([`fold`]) of a level.
+    pub fn folded(system: &'s System, level: usize) -> Self {
+        let exact = Self::new(system, usize::MAX);
+        Self {
+            shape: Shape { folds: true, ..exact.shape },
+            fold: Some(Fold::of(level)),
+            ..exact
+        }
     }
 
     fn state(&self, config: &[Cell]) -> State {
@@ -167,7 +182,7 @@ impl<'s> C11<'s> {
         order: Order,
     ) -> Result<Taken, Not> {
         let strong = state.threads[process].cur.strong;
-        let key = read_key(at);
+        let key = if at == FOLDED { 0 } else { read_key(at) };
         Self::see(state, process, var, at, key, order);
         let taken = self.touched(state, process, var, &[Touch::read(order)]);
         Self::accessed(state, process, (var, key), order, strong)?;
@@ -183,6 +198,9 @@ impl<'s> C11<'s> {
 
     /// A process has read a message.
     fn see(state: &mut State, process: usize, var: VarId, at: usize, key: u32, order: Order) {
+        if at == FOLDED {
+            return;
+        }
         let view = &state.messages[var.index()][at].view;
         let thread = &mut state.threads[process];
         thread.acq.join(view);
@@ -204,8 +222,17 @@ impl<'s> C11<'s> {
     ) -> Result<Taken, Not> {
         let strong = state.threads[process].cur.strong;
         let taken = self.touched(state, process, var, &[Touch::write(order)]);
-        self.add_message(state, process, (var, value), at, order, None)?;
-        Self::accessed(state, process, (var, write_key(at)), order, strong)?;
+        let key = match at {
+            FOLDED => {
+                state.add_folded(var.index(), value, true);
+                0
+            }
+            _ => {
+                self.add_message(state, process, (var, value), at, order, None)?;
+                write_key(at)
+            }
+        };
+        Self::accessed(state, process, (var, key), order, strong)?;
         Ok(taken)
     }
 
@@ -219,8 +246,14 @@ impl<'s> C11<'s> {
         order: Order,
     ) -> Result<Taken, Not> {
         let strong = state.threads[process].cur.strong;
-        Self::see(state, process, var, at, read_key(at), order);
         let touches = [Touch::read(order), Touch::write(order)];
+        if at == FOLDED {
+            let taken = self.touched(state, process, var, &touches);
+            state.add_folded(var.index(), value, true);
+            Self::accessed(state, process, (var, 0), order, strong)?;
+            return Ok(taken);
+        }
+        Self::see(state, process, var, at, read_key(at), order);
         let taken = self.touched(state, process, var, &touches);
         let read = state.messages[var.index()][at].view.clone();
         self.add_message(state, process, (var, value), at + 1, order, Some(read))?;
@@ -288,7 +321,7 @@ impl<'s> C11<'s> {
         Ok(taken)
     }
 
-    /// The choices of an operation: a message to read, or a position to write to.
+    /// The choices of an operation: a message to read, or a position to write to. Folded messages are one more.
     fn choices(state: &State, process: usize, op: Op) -> Vec<usize> {
         let glued = |x: VarId, at: usize| {
             state.messages[x.index()].get(at).is_some_and(|message| message.is_glued)
@@ -297,14 +330,21 @@ impl<'s> C11<'s> {
             let messages = &state.messages[x.index()];
             Self::readable(state, process, x).filter(move |&at| messages[at].value == d)
         };
+        let folded = |x: VarId, fits: &dyn Fn(&(ValueId, bool)) -> bool| {
+            state.folded_for(process, x).iter().any(fits).then_some(FOLDED)
+        };
         match op {
             Op::Nop | Op::Fence(_) => vec![0],
-            Op::Read(x, d) => with(x, d).collect(),
+            Op::Read(x, d) => with(x, d).chain(folded(x, &|f| f.0 == d)).collect(),
             Op::Write(x, _) => {
                 let readable = Self::readable(state, process, x);
-                (readable.start + 1..=readable.end).filter(|&at| !glued(x, at)).collect()
+                let exact = (readable.start + 1..=readable.end).filter(|&at| !glued(x, at));
+                exact.chain(folded(x, &|_| true)).collect()
             }
-            Op::Arw(x, d, _) => with(x, d).filter(|&at| !glued(x, at + 1)).collect(),
+            Op::Arw(x, d, _) => {
+                let exact = with(x, d).filter(|&at| !glued(x, at + 1));
+                exact.chain(folded(x, &|f| *f == (d, true))).collect()
+            }
         }
     }
 
@@ -312,6 +352,10 @@ impl<'s> C11<'s> {
     /// one that is read, or than the one that is written.
     fn rule(state: &State, op: Op, at: usize) -> (Rule, u32) {
         let messages = |x: VarId| state.messages[x.index()].len();
+        if at == FOLDED {
+            // No run of the over-approximation is retold.
+            return (Rule::ReadOlder, u32::MAX);
+        }
         match op {
             Op::Nop => (Rule::Nop, 0),
             Op::Fence(kind) => (super::fence_rule(kind), 0),
@@ -345,7 +389,11 @@ impl<'s> C11<'s> {
             let (control, state) = seen[next].clone();
             next += 1;
             for (_, t) in self.steps(&state, process, control) {
-                for at in Self::choices(&state, process.index(), t.op) {
+                let mut choices = Self::choices(&state, process.index(), t.op);
+                if self.fold.is_some() && let Op::Read(x, _) | Op::Arw(x, ..) = t.op {
+                    choices.retain(|&at| at == state.messages[x.index()].len() - 1);
+                }
+                for at in choices {
                     let mut after = state.clone();
                     let taken = self.take(&mut after, process.index(), t.op, t.order, at);
                     if matches!(taken, Err(Not::Consistent)) {
@@ -368,7 +416,8 @@ impl<'s> C11<'s> {
     fn steps(&self, state: &State, process: ProcessId, control: StateId) -> Steps<'_> {
         let see = |x: VarId, _| {
             let messages = &state.messages[x.index()];
-            Seen::among(Self::readable(state, process.index(), x).map(|at| messages[at].value))
+            let exact = Self::readable(state, process.index(), x).map(|at| messages[at].value);
+            Seen::among(exact.chain(state.folded_for(process.index(), x).iter().map(|f| f.0)))
         };
         self.system.steps(process, control, see)
     }
@@ -376,7 +425,7 @@ impl<'s> C11<'s> {
 
 impl Layout for C11<'_> {
     fn initial_rest(&self, config: &mut Vec<Cell>) {
-        let Shape { vars, threads, words } = self.shape;
+        let Shape { vars, threads, words, .. } = self.shape;
         let bottom = View::bottom(vars, words);
         let values = config[self.head.processes..].iter();
         let message = |&value: &Cell| {
@@ -388,6 +437,7 @@ impl Layout for C11<'_> {
         let thread = Thread { cur: begin.clone(), acq: begin, rel: bottom.clone() };
         let mut state = State {
             messages: values.map(message).collect(),
+            folded: vec![vec![]; vars],
             threads: vec![thread; threads],
             trails: vec![vec![]; threads],
             nodes: vec![],
@@ -446,7 +496,7 @@ impl Semantics for C11<'_> {
                             continue;
                         }
                     };
-                    // A round that races is not one that only reads.
+                    // A round that races changes what is defined.
                     if !self.follow_trail(&mut next, p, t) && taken == Taken::Well {
                         continue;
                     }

@@ -89,6 +89,11 @@ impl Races {
         (self.count * self.processes * TOUCHES).div_ceil(u64::BITS as usize)
     }
 
+    /// Whether accesses of a location can race.
+    pub fn can_race(&self, var: VarId) -> bool {
+        self.slots[var.index()].is_some()
+    }
+
     fn bit(&self, slot: usize, process: usize, touch: Touch) -> (usize, u64) {
         let bit = (slot * self.processes + process) * TOUCHES + touch as usize;
         (bit / u64::BITS as usize, 1 << (bit % u64::BITS as usize))

@@ -3,6 +3,9 @@
 //! *Keys.* The write of the message at position `i` of a location has the key `2i + 1`, and a read of it
 //! `2i + 2`. Of two accesses to one location, the one with the smaller key is coherence-ordered before the
 //! other. The key 0 stands for everything below the messages that are kept.
+//!
+//! *Folded messages.* Where old messages are folded ([`fold`](super::fold)), what lies below the messages that are kept is
+//! a set of values. Whoever has the key 0 may read any of them.
 
 use crate::ids::{Cell, StateId, ValueId, VarId};
 
@@ -158,6 +161,9 @@ impl Node {
 pub(super) struct State {
     /// For each location its messages in modification order.
     pub messages: Vec<Vec<Message>>,
+    /// For each location the values of folded messages, in order, and whether an atomic read-write may read such a message: nothing
+    /// is known to stand directly behind it.
+    pub folded: Vec<Vec<(ValueId, bool)>>,
     pub threads: Vec<Thread>,
     /// For each process the control states at which it was since it has done anything but read, where it may come
     /// back to one.
@@ -247,6 +253,18 @@ impl State {
         self.is_acyclic().then_some(at)
     }
 
+    /// Forgets a node, but not that what comes before it comes before what comes after it.
+    pub fn bridge_node(&mut self, at: usize) {
+        let (bit, before) = (1 << at, self.nodes[at].before);
+        for node in self.nodes.iter_mut().filter(|node| node.before & bit != 0) {
+            node.before |= before;
+        }
+        for view in self.views().filter(|view| view.strong & bit != 0) {
+            view.strong |= before;
+        }
+        self.remove_node(at);
+    }
+
     /// Forgets a node that is on no cycle, now and later.
     pub fn remove_node(&mut self, at: usize) {
         self.nodes.remove(at);
@@ -318,6 +336,8 @@ pub(super) struct Shape {
     pub threads: usize,
     /// How many words [`View::known`] has.
     pub words: usize,
+    /// Whether messages are folded.
+    pub folds: bool,
 }
 
 /// What stands before a view.
@@ -338,6 +358,14 @@ impl Shape {
             (0..count).map(|_| message(&mut reader)).collect()
         });
         let messages = messages.collect();
+        let values = |reader: &mut Reader<'_>| {
+            let count = reader.cell();
+            (0..count).map(|_| (ValueId(reader.cell()), reader.cell() == 1)).collect()
+        };
+        let folded = match self.folds {
+            true => (0..self.vars).map(|_| values(&mut reader)).collect(),
+            false => vec![vec![]; self.vars],
+        };
         let thread = |reader: &mut Reader<'_>| Thread {
             cur: reader.view(),
             acq: reader.view(),
@@ -351,7 +379,7 @@ impl Shape {
         let trails = (0..self.threads).map(|_| trail(&mut reader)).collect();
         let count = reader.cell();
         let nodes = (0..count).map(|_| reader.node()).collect();
-        State { messages, threads, trails, nodes }
+        State { messages, folded, threads, trails, nodes }
     }
 
     /// Appends a state to cells.
@@ -361,6 +389,12 @@ impl Shape {
             for message in messages {
                 cells.extend([message.value.0, Cell::from(message.is_glued)]);
                 write_view(&message.view, cells);
+            }
+        }
+        if self.folds {
+            for values in &state.folded {
+                cells.push(values.len() as Cell);
+                cells.extend(values.iter().flat_map(|(value, is_free)| [value.0, Cell::from(*is_free)]));
             }
         }
         for thread in &state.threads {
