@@ -54,7 +54,16 @@ pub fn heading(report: &Report) -> String {
 /// A whole report. Blocks of the findings with these numbers were shown before.
 pub fn text(report: &Report, printed: Printed, shown: &BTreeSet<usize>) -> String {
     let mut out = heading(report) + "\n";
-    out += &rows(&report.findings);
+    let is_first = |f: &&Finding| f.claim.model == report.findings[0].claim.model;
+    let of_first = report.findings.iter().take_while(is_first).count();
+    let (findings, of_processor) = report.findings.split_at(of_first);
+    out += &rows(findings);
+    if let Some(finding) = of_processor.first() {
+        // What the language leaves unknown is asked of a processor.
+        let title = format!("Compiled for x86, under {}:", finding.claim.model);
+        let _ = writeln!(out, "\n{}", terminal::title(STRONG, &title));
+        out += &rows(of_processor);
+    }
     for note in &report.notes {
         let _ = match note.is_open {
             true => writeln!(out, "\n  {}", paint(style(Verdict::Unknown), &note.text)),
@@ -187,22 +196,32 @@ pub fn table(guesses: Option<usize>, reports: &[Report]) -> String {
     let models = models_of(&reports[0]);
     let has_names = reports.iter().flat_map(|r| &r.findings).any(|f| !name(f).is_empty());
     let mut table = Table::default();
-    let heads = ["program"].into_iter().chain(has_names.then_some("property")).chain(models);
+    let heads = ["program"].into_iter().chain(has_names.then_some("property"));
+    let heads = heads.chain(models.iter().copied());
     table.row(heads);
     let mut rows: Vec<Vec<(String, Style)>> = Vec::new();
     let mut notes: Vec<&str> = Vec::new();
     for (report, shown) in reports.iter().zip(distinct_names(reports)) {
-        let count = report.findings.len() / models_of(report).len().max(1);
-        for question in 0..count {
-            let cells: Vec<&Finding> =
-                report.findings.iter().skip(question).step_by(count).collect();
+        let mut asked: Vec<&Finding> = Vec::new();
+        for finding in &report.findings {
+            if !asked.iter().any(|known| is_same(known, finding)) {
+                asked.push(finding);
+            }
+        }
+        for question in asked {
             let mut row = vec![(shortened(&shown, MOST_CELL), Style::new())];
             if has_names {
-                let is_program = cells[0].name() == report.program;
-                let name = if is_program { cells[0].kind } else { cells[0].name() };
+                let is_program = question.name() == report.program;
+                let name = if is_program { question.kind } else { question.name() };
                 row.push((shortened(name, MOST_CELL), Style::new()));
             }
-            for finding in cells {
+            for model in &models {
+                let mut findings = report.findings.iter().filter(|f| f.claim.model == *model);
+                let Some(finding) = findings.find(|finding| is_same(finding, question)) else {
+                    // Races are asked in models of languages only.
+                    row.push(("-".to_owned(), QUIET));
+                    continue;
+                };
                 let note = finding.reason.as_deref().or(finding.vacuity.as_deref());
                 let (word, color) = (cell(finding), mark(finding).1);
                 let Some(note) = note else {
@@ -238,6 +257,11 @@ pub fn table(guesses: Option<usize>, reports: &[Report]) -> String {
         let _ = writeln!(out, "{}", paint(QUIET, &format!("[{}] {note}", i + 1)));
     }
     out
+}
+
+/// Whether two findings are about one question, under whatever model.
+fn is_same(one: &Finding, other: &Finding) -> bool {
+    (one.name(), one.line) == (other.name(), other.line)
 }
 
 /// What stands in a cell. Whether a final state is allowed is a question, and the answer is yes or no.

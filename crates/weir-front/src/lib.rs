@@ -122,6 +122,11 @@ impl Language {
         matches!(self.name, "c" | "rust")
     }
 
+    /// Whether a text in this language means what the memory model of C, C++ and Rust says.
+    pub fn has_model_of_c(&self, text: &str) -> bool {
+        self.has_orders() || self.name == litmus::LANGUAGE.name && litmus::is_in_c(text)
+    }
+
     /// The language of a name.
     pub fn named(name: &str) -> Option<&'static Self> {
         LANGUAGES.into_iter().find(|language| language.name == name)

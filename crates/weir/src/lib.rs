@@ -130,7 +130,7 @@ pub use engines::{ENGINES, TURNS, automata, engine};
 pub use error::Error;
 pub use finding::{Event, Evidence, Finding, Proof, Question, Report};
 pub use hints::Hints;
-pub use load::{LoadError, Loaded, Reading, included};
+pub use load::{LoadError, Loaded, Reading, included, usual_model};
 pub use machine::{Machine, MachineStep};
 pub use trace::{Pending, ProcessState, Run, State, Step};
 pub use verifier::Verifier;

@@ -26,6 +26,14 @@ pub struct Loaded {
     pub system: System,
 }
 
+/// The memory model under which a text is asked about if none is named: that of C, C++ and Rust for a text in one of them,
+/// and TSO for all others. `name` is that of its file.
+pub fn usual_model(name: &str, text: &str, language: Option<&'static Language>) -> MemoryModel {
+    let text = without_mark(text);
+    let language = language.unwrap_or_else(|| weir_front::detect(name, text));
+    if language.has_model_of_c(text) { MemoryModel::C11 } else { MemoryModel::TSO }
+}
+
 /// Why a file is no program.
 #[derive(Debug)]
 #[non_exhaustive]

@@ -17,7 +17,7 @@ use crate::engines::ENGINES;
 use crate::error::Error;
 use crate::finding::{Listener, Question, Report};
 use crate::hints::Hints;
-use crate::load::{LoadError, Loaded, Reading};
+use crate::load::{LoadError, Loaded, Reading, usual_model};
 use crate::question::properties::has_proofs;
 use crate::question::{FinalStates, Games, InfiniteRuns, Properties, Repair, Robustness};
 
@@ -37,13 +37,15 @@ const CLIENTS: usize = 2;
 /// | [`ask`](Self::ask) | any [`Question`], with findings as they come |
 /// | [`certify`](Self::certify) | whether evidence shows what it says |
 ///
-/// The memory model is TSO unless another one is named, and [`Limits`] are the default ones.
+/// Unless a memory model is named, it is that of C, C++ and Rust for texts in these languages and TSO for others
+/// ([`usual_model`]). [`Limits`] are the default ones.
 #[derive(Clone, Debug)]
 pub struct Verifier {
     text: String,
     name: String,
     language: Option<&'static Language>,
     settings: Settings,
+    /// None are those that are usual for the text.
     models: Vec<MemoryModel>,
     engine: &'static dyn Engine,
     bound: Option<usize>,
@@ -67,7 +69,7 @@ impl Verifier {
             name: "program".to_owned(),
             language: None,
             settings: Settings::default(),
-            models: vec![MemoryModel::TSO],
+            models: vec![],
             engine: ENGINES[0],
             bound: None,
             guesses: None,
@@ -124,13 +126,9 @@ impl Verifier {
         Self { models: vec![model], ..self }
     }
 
-    /// Several memory models: there are findings for each.
-    ///
-    /// # Panics
-    /// If there is none.
+    /// Several memory models: there are findings for each. None are the one that is usual for the text.
     #[must_use]
     pub fn under(self, models: Vec<MemoryModel>) -> Self {
-        assert!(!models.is_empty(), "a question needs a memory model");
         Self { models, ..self }
     }
 
@@ -292,8 +290,24 @@ impl Verifier {
     }
 
     /// The memory models.
-    pub fn models(&self) -> &[MemoryModel] {
-        &self.models
+    pub fn models(&self) -> Vec<MemoryModel> {
+        match self.models.is_empty() {
+            true => vec![usual_model(&self.name, &self.text, self.language)],
+            false => self.models.clone(),
+        }
+    }
+
+    /// The same for questions that only models of processors have: TSO unless others are named.
+    pub(crate) fn for_processors(&self) -> Self {
+        match self.models.is_empty() {
+            true => self.clone().model(MemoryModel::TSO),
+            false => self.clone(),
+        }
+    }
+
+    /// Whether no memory model is named.
+    pub(crate) fn is_under_usual_model(&self) -> bool {
+        self.models.is_empty()
     }
 
     /// What reports call the text.
@@ -367,7 +381,8 @@ impl Verifier {
 
     /// How the text is read, for questions about all models but that of languages, if there are others.
     pub fn reading(&self, observing: bool) -> Reading {
-        let others = || self.models.iter().copied().filter(|m| *m != MemoryModel::C11);
+        let models = self.models();
+        let others = || models.iter().copied().filter(|m| *m != MemoryModel::C11);
         let model = others().find(|m| m.guesses_reads()).or_else(|| others().next());
         Reading {
             language: self.language,

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, ValueEnum};
-use weir::MemoryModel;
 
 use super::options::seconds;
 use super::{Cli, Command, OutcomesFormat};
@@ -94,19 +93,21 @@ const OF_CHECKS: [&str; 7] =
 /// # Errors
 /// If it has options that a batch cannot have.
 pub fn of<'a>(cli: &'a Cli, matches: &ArgMatches) -> Result<Option<Batch<'a>>, String> {
-    let tso = [MemoryModel::TSO];
-    let (command, args, programs, models, style, page, evidence) = match &cli.command {
+    let (command, args, programs, (models, language), style, page, evidence) = match &cli.command {
         Command::Check(a) => {
             let style = style(a.format);
-            ("check", &a.batch, &a.programs, &a.models, style, &a.page.html, Some(&a.evidence))
+            let read = (&a.models, &a.search.language);
+            ("check", &a.batch, &a.programs, read, style, &a.page.html, Some(&a.evidence))
         }
         Command::Robust(a) => {
             let style = style(a.format);
-            ("robust", &a.batch, &a.programs, &a.models, style, &a.page.html, Some(&a.evidence))
+            let read = (&a.models, &a.language);
+            ("robust", &a.batch, &a.programs, read, style, &a.page.html, Some(&a.evidence))
         }
         Command::Live(a) => {
             let style = style(a.format);
-            ("live", &a.batch, &a.programs, &a.models, style, &a.page.html, Some(&a.evidence))
+            let read = (&a.models, &a.language);
+            ("live", &a.batch, &a.programs, read, style, &a.page.html, Some(&a.evidence))
         }
         Command::Outcomes(a) => {
             let style = match a.format {
@@ -116,11 +117,12 @@ pub fn of<'a>(cli: &'a Cli, matches: &ArgMatches) -> Result<Option<Batch<'a>>, S
                 OutcomesFormat::Jsonl => Style::Jsonl,
                 OutcomesFormat::Csv => Style::Csv,
             };
-            ("outcomes", &a.batch, &a.programs, &a.models, style, &a.page.html, None)
+            let read = (&a.models, &a.search.language);
+            ("outcomes", &a.batch, &a.programs, read, style, &a.page.html, None)
         }
         _ => return Ok(None),
     };
-    let models = models.or(&tso);
+    let models = models.models.clone();
     let writes = [("--html", page)].into_iter().chain(evidence.into_iter().flat_map(|e| {
         [
             ("--witness", &e.witness),
@@ -134,7 +136,7 @@ pub fn of<'a>(cli: &'a Cli, matches: &ArgMatches) -> Result<Option<Batch<'a>>, S
     let has_many =
         models.len() > 1 && command != "robust" || programs.files.len() > 1 && command == "live";
     // One search prints its rows itself, as answers come.
-    let is_one = programs.files.len() == 1 && models.len() == 1 && !programs.is_expanded;
+    let is_one = programs.files.len() == 1 && models.len() <= 1 && !programs.is_expanded;
     let streams = is_one && style == Style::Jsonl && matches!(command, "check" | "live");
     let is_asked = args.is_given() || !matches!(style, Style::Text(_)) && !streams;
     match (has_many || is_asked, written) {
@@ -148,7 +150,7 @@ pub fn of<'a>(cli: &'a Cli, matches: &ArgMatches) -> Result<Option<Batch<'a>>, S
         _ => {}
     }
     let options = said(matches, &NOT_PASSED);
-    Ok(Some(Batch { command, options, files: &programs.files, models, args, style }))
+    Ok(Some(Batch { command, options, files: &programs.files, models, language, args, style }))
 }
 
 /// How a batch prints results in a format.

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use weir::load::read_text;
 use weir::{
     Bound, ENGINES, LANGUAGES, Language, LoadError, Loaded, Lowering, MemoryModel, Reading,
-    Settings, TURNS, Verifier, engine,
+    Settings, TURNS, Verifier, engine, usual_model,
 };
 use weir_engine::{Automata, Engine, Explicit, Refusal};
 use weir_model::semantics::Form;
@@ -20,9 +20,10 @@ use crate::{files, limits, output};
 #[derive(Debug, Args)]
 pub struct ModelArg {
     /// A memory model: `sc`, `tso`, `pso`, `nsw`, `c11` (C, C++ and Rust), or a set of
-    /// relaxations such as `tso+r->w` or `w->r,w->w,rlwe,rwf`
-    #[arg(long = "model", short, value_parser = model, default_value = "tso")]
-    pub model: MemoryModel,
+    /// relaxations such as `tso+r->w` or `w->r,w->w,rlwe,rwf` [default: `c11` for C and Rust, `tso` for
+    /// others]
+    #[arg(long = "model", short, value_parser = model)]
+    pub model: Option<MemoryModel>,
 }
 
 #[derive(Debug, Args)]
@@ -44,9 +45,9 @@ pub struct ModelsArg {
 }
 
 impl ModelsArg {
-    /// The only model, TSO by default.
-    pub fn one(&self) -> MemoryModel {
-        self.models.first().copied().unwrap_or(MemoryModel::TSO)
+    /// The only model, if one is named.
+    pub fn one(&self) -> Option<MemoryModel> {
+        self.models.first().copied()
     }
 
     /// The models, or these if none is given.
@@ -360,6 +361,16 @@ impl LanguageArg {
             .within(limits::budget())
             .hints(output::HINTS);
         Ok(self.domains.iter().cloned().fold(verifier, Verifier::domain))
+    }
+
+    /// The memory model of a file: the one that is named, or the one that is usual for it.
+    pub fn model_of(&self, file: &str, named: Option<MemoryModel>) -> MemoryModel {
+        let usual = || {
+            // A file that cannot be read is reported where it is needed.
+            let text = if file == "-" { None } else { read_text(file).ok() };
+            usual_model(self.name_of(file), &text.unwrap_or_default(), self.language)
+        };
+        named.unwrap_or_else(usual)
     }
 
     /// Reads a file and builds its system, for questions about these models.

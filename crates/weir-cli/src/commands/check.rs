@@ -13,7 +13,6 @@ use crate::output::{advise, plain};
 use crate::report::Printed;
 
 pub fn run(args: &Check) -> Status {
-    let model = args.models.one();
     let cluster = match cluster::of(args) {
         Ok(cluster) => cluster,
         Err(message) => return fail(&message),
@@ -32,14 +31,17 @@ pub fn run(args: &Check) -> Status {
             None => verifier,
         }
     };
-    if let Err(error) = search(Verifier::new("").model(model)).search(model) {
-        return fail(&advise(&error));
+    for file in &args.programs.files {
+        let model = args.search.language.model_of(file, args.models.one());
+        if let Err(error) = search(Verifier::new("").model(model)).search(model) {
+            return fail(&advise(&error));
+        }
     }
     let question = Properties { names: args.search.asked.properties.clone() };
     let asking = Asking::new("check", args.format, &args.page.html);
     let mut asking = asking.with_evidence(&args.evidence);
     asking.printed = Printed { stats: args.stats, ..asking.printed };
-    let verifier = |file: &str| args.search.language.verifier(file, vec![model]).map(search);
+    let verifier = |file: &str| args.search.language.verifier(file, args.models.models.clone()).map(search);
     match &cluster {
         None => asking.ask_each(&question, &args.programs.files, &verifier),
         Some(cluster) => {

@@ -9,7 +9,11 @@ use crate::cli::Compare;
 use crate::output::advise;
 
 pub fn run(args: &Compare) -> Status {
-    let named: Vec<MemoryModel> = MemoryModel::NAMED.into_iter().map(|(_, m)| m).collect();
+    let mut named: Vec<MemoryModel> = MemoryModel::NAMED.into_iter().map(|(_, m)| m).collect();
+    let is_in_c = |file: &String| args.search.language.model_of(file, None) == MemoryModel::C11;
+    if args.programs.files.iter().all(is_in_c) {
+        named.push(MemoryModel::C11);
+    }
     let models = args.models.or(&named);
     let search = args.search.apply(Verifier::new("").under(models.clone()));
     if let Some(error) = models.iter().find_map(|model| search.search(*model).err()) {

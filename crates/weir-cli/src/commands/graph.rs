@@ -58,7 +58,7 @@ impl From<NoGraph> for Undrawn {
 }
 
 fn draw(args: &Graph) -> Result<Status, Undrawn> {
-    let model = args.model.model;
+    let model = args.language.model_of(&args.file, args.model.model);
     let format = format(args)?;
     let mut html = Html::new("graph", &args.page.html);
     let most = args.most.unwrap_or(if html.is_wanted() { MAX_IN_A_PAGE } else { MAX_DRAWN });

@@ -14,7 +14,7 @@ pub fn run(args: &Live) -> Status {
     let asking = Asking::new("live", args.format, &args.page.html);
     let mut asking = asking.with_evidence(&args.evidence);
     for file in &args.programs.files {
-        let verifier = match args.language.verifier(file, vec![args.models.one()]) {
+        let verifier = match args.language.verifier(file, args.models.models.clone()) {
             Ok(verifier) => verifier,
             Err(error) => return complain(&error),
         };

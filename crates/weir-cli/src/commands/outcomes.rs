@@ -10,7 +10,6 @@ use crate::cli::{Outcomes as Args, OutcomesFormat};
 use crate::findings::Findings;
 
 pub fn run(args: &Args) -> Status {
-    let model = args.models.one();
     let condition = match args.search.asked.properties.as_slice() {
         [] => None,
         [name] => Some(name.clone()),
@@ -23,7 +22,7 @@ pub fn run(args: &Args) -> Status {
     let question = FinalStates { condition, runs: args.runs || args.page.html.is_some() };
     let mut asking = Asking::new("outcomes", format, &args.page.html);
     for (i, file) in args.programs.files.iter().enumerate() {
-        let verifier = match args.search.verifier(file, vec![model]) {
+        let verifier = match args.search.verifier(file, args.models.models.clone()) {
             Ok(verifier) => verifier,
             Err(error) => {
                 asking.status = asking.status.and(complain(&error));

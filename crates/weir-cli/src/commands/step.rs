@@ -10,7 +10,7 @@ use weir::report::statistics::form_words;
 use weir::report::table::Table;
 use weir::report::{counted, reason};
 use weir::walk::{Choice, Walk};
-use weir::{ENGINES, Loaded, Verdict};
+use weir::{ENGINES, Loaded, MemoryModel, Verdict};
 use weir_check::Witness;
 use weir_engine::SearchOptions;
 use weir_front::suggest::closest;
@@ -44,26 +44,27 @@ pub fn run(args: &Step) -> Status {
     if args.file == "-" {
         return fail("`weir step` reads commands from standard input, and the program from a file");
     }
-    let loaded = match args.language.load(&args.file, &[args.model.model]) {
+    let model = args.language.model_of(&args.file, args.model.model);
+    let loaded = match args.language.load(&args.file, &[model]) {
         Ok(loaded) => loaded,
         Err(error) => return complain(&error),
     };
     if loaded.system.processes.is_empty() {
         return fail(&format!("`{}` has no processes", args.file));
     }
-    let form = match args.form.of(args.model.model) {
+    let form = match args.form.of(model) {
         Ok(form) => form,
         Err(message) => return fail(&message),
     };
     let options = SearchOptions { form, ..limits::search() };
-    let walk = Walk::new(&loaded, args.model.model, args.bound.into(), &options);
+    let walk = Walk::new(&loaded, model, args.bound.into(), &options);
     let walk = match walk {
         Ok(walk) => walk,
         Err(stop) => return stopped(&stop.to_string()),
     };
     let is_terminal = std::io::stdin().is_terminal();
     let random = Random(args.seed);
-    let mut session = Session { args, loaded: &loaded, walk, random, status: Status::Fine };
+    let mut session = Session { args, model, loaded: &loaded, walk, random, status: Status::Fine };
     session.introduce();
     session.show();
     prompt(is_terminal);
@@ -93,6 +94,7 @@ fn prompt(is_terminal: bool) {
 
 struct Session<'l> {
     args: &'l Step,
+    model: MemoryModel,
     loaded: &'l Loaded,
     walk: Walk<'l>,
     random: Random,
@@ -116,7 +118,7 @@ impl Random {
 impl Session<'_> {
     fn introduce(&self) {
         let name = paint(STRONG, &self.loaded.source.name);
-        let model = self.args.model.model;
+        let model = self.model;
         let form = form_words(self.walk.form(), model);
         let mut out = format!("{name} under {model}{form}; `help` lists the commands\n");
         match self.walk.beginnings(MOST_BEGINNINGS) {

@@ -93,8 +93,12 @@ fn gaps(text: &str) -> Vec<Gap> {
 
 /// Whether a text begins like a litmus test of any architecture.
 pub fn looks_like(text: &str) -> bool {
+    is_in_c(text) || lexer::without_comments(text).is_ok_and(|text| frame::is_litmus(&text))
+}
+
+/// Whether a text begins like a litmus test in C.
+pub fn is_in_c(text: &str) -> bool {
     c_dialect::header(text, "").is_some_and(|header| header.is_ok())
-        || lexer::without_comments(text).is_ok_and(|text| frame::is_litmus(&text))
 }
 
 /// Reads a litmus test. `name` is what reports call the file.

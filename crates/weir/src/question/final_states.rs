@@ -53,7 +53,7 @@ pub struct Listed {
 
 impl Question for FinalStates {
     fn ask(&self, verifier: &Verifier, tell: Listener<'_>) -> Result<Report, Error> {
-        let models = verifier.models();
+        let models = &verifier.models()[..];
         for &model in models {
             Explicit.accepts(model, &verifier.options(model)?)?;
         }

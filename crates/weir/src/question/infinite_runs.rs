@@ -57,6 +57,7 @@ impl All {
 
 impl Question for InfiniteRuns {
     fn ask(&self, verifier: &Verifier, tell: Listener<'_>) -> Result<Report, Error> {
+        let verifier = &verifier.for_processors();
         let model = verifier.models()[0];
         if !weir_live::is_supported(model) {
             return Err(Error::Model("infinite runs are", "SC and TSO", model));

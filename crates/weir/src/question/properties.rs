@@ -64,7 +64,7 @@ struct Column<'v> {
 
 impl Question for Properties {
     fn ask(&self, verifier: &Verifier, tell: Listener<'_>) -> Result<Report, Error> {
-        let models = verifier.models();
+        let models = &verifier.models()[..];
         let columns = self.columns(verifier)?;
         let loaded = &columns[0].loaded;
         let mut report = Report::new("check", loaded, under(models));
@@ -92,6 +92,9 @@ impl Question for Properties {
         for column in &columns {
             column.ask(&mut report, tell)?;
         }
+        if verifier.is_under_usual_model() && models == [MemoryModel::C11] {
+            self.ask_processor(verifier, &mut report, tell)?;
+        }
         if let [column] = &columns[..]
             && let Some(stats) = report.findings.first().and_then(|f| f.statistics.clone())
             && column.stopped.is_none()
@@ -102,11 +105,39 @@ impl Question for Properties {
     }
 }
 
+/// The processor that is asked about what the language leaves unknown: x86.
+pub const PROCESSOR: MemoryModel = MemoryModel::TSO;
+
 impl Properties {
+    /// Adds the answers for a processor, if some are unknown in the language.
+    fn ask_processor(
+        &self,
+        verifier: &Verifier,
+        report: &mut Report,
+        tell: Listener<'_>,
+    ) -> Result<(), Error> {
+        let is_undefined = |finding: &Finding| finding.reason.as_deref() == Some(UNDEFINED);
+        let is_unknown = |finding: &Finding| finding.verdict == Verdict::Unknown;
+        let has_unknown = report.findings.iter().any(is_unknown);
+        if !has_unknown || report.findings.iter().any(is_undefined) {
+            return Ok(());
+        }
+        let verifier = verifier.clone().model(PROCESSOR);
+        let Ok(columns) = self.columns(&verifier) else { return Ok(()) };
+        for mut column in columns {
+            column.first = report.findings.len();
+            let open = |&i: &usize| open(&column.loaded, column.model, i, &verifier);
+            report.findings.extend(column.asked.iter().map(open));
+            tell(Event::Asked(report));
+            column.ask(report, tell)?;
+        }
+        Ok(())
+    }
+
     /// What is asked under each model. Models that ask the same system share it.
     fn columns<'v>(&self, verifier: &'v Verifier) -> Result<Vec<Column<'v>>, Error> {
         let mut columns: Vec<Column<'v>> = Vec::new();
-        for &model in verifier.models() {
+        for model in verifier.models() {
             let (engine, options) = verifier.search(model)?;
             let same = columns
                 .iter()

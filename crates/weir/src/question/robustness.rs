@@ -36,7 +36,8 @@ pub struct Compared {
 
 impl Question for Robustness {
     fn ask(&self, verifier: &Verifier, tell: Listener<'_>) -> Result<Report, Error> {
-        let models = verifier.models();
+        let verifier = &verifier.for_processors();
+        let models = &verifier.models()[..];
         if let Some(model) = models.iter().find(|m| !robust::is_decided(**m)) {
             return Err(Error::Model("robustness is", "TSO, PSO and NSW", *model));
         }

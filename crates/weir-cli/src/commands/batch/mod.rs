@@ -18,6 +18,7 @@ use weir::MemoryModel;
 
 use super::{Status, fail, note};
 use crate::cli::batch::BatchArgs;
+use crate::cli::options::LanguageArg;
 use crate::limits;
 use crate::output::{paint, print, print_again, say_again};
 use crate::progress::counted;
@@ -54,7 +55,9 @@ pub struct Batch<'a> {
     /// The options of every process.
     pub options: Vec<OsString>,
     pub files: &'a [String],
+    /// None are the one that is usual for each file.
     pub models: Vec<MemoryModel>,
+    pub language: &'a LanguageArg,
     pub args: &'a BatchArgs,
     pub style: Style,
 }
@@ -66,7 +69,10 @@ impl Batch<'_> {
         }
         let mut items = Vec::new();
         for file in self.files {
-            items.extend(self.models.iter().map(|&model| self.item(file, model)));
+            items.extend(self.models.iter().map(|&model| self.item(file, Some(model))));
+            if self.models.is_empty() {
+                items.push(self.item(file, None));
+            }
         }
         let header = Header::new(self.command, &self.options, self.style.format());
         let mut log = match MaybeLog::open(self.args.resume.as_deref(), &header) {
@@ -99,12 +105,16 @@ impl Batch<'_> {
         status
     }
 
-    fn item(&self, file: &str, model: MemoryModel) -> Item {
+    fn item(&self, file: &str, named: Option<MemoryModel>) -> Item {
         let mut words: Vec<OsString> = vec![self.command.into(), file.into()];
         words.extend(self.options.iter().cloned());
-        words.extend(["--model".into(), model.to_string().into()]);
+        words.extend(named.into_iter().flat_map(|m| ["--model".into(), m.to_string().into()]));
         words.extend(["--format".into(), self.style.format().into()]);
         let is_snapped = self.args.resume.is_some();
+        let model = match self.command {
+            "robust" | "live" => named.unwrap_or(MemoryModel::TSO),
+            _ => self.language.model_of(file, named),
+        };
         Item { file: file.to_owned(), model: model.to_string(), words, is_snapped }
     }
 }
