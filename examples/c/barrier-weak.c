@@ -4,5 +4,6 @@
 // expect: tso holds
 // expect: pso violated
 // expect: nsw violated
+// expect: c11 violated
 #define GO memory_order_relaxed
 #include "barrier.c"

@@ -4,5 +4,6 @@
 // expect: tso violated
 // expect: pso violated
 // expect: nsw violated
+// expect: c11 violated
 #define TAKE memory_order_acq_rel
 #include "chase-lev.c"

@@ -3,5 +3,6 @@
 // expect: tso holds
 // expect: pso violated
 // expect: nsw violated
+// expect: c11 violated
 #define PUBLISH memory_order_relaxed
 #include "clh.c"

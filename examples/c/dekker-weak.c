@@ -4,5 +4,6 @@
 // expect: tso violated
 // expect: pso violated
 // expect: nsw violated
+// expect: c11 violated
 #define ENTER memory_order_acq_rel
 #include "dekker.c"

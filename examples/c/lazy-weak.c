@@ -3,5 +3,6 @@
 // expect: tso holds
 // expect: pso violated
 // expect: nsw violated
+// expect: c11 violated
 #define READY memory_order_relaxed
 #include "lazy.c"

@@ -3,6 +3,7 @@
 // expect: tso holds
 // expect: pso violated
 // expect: nsw violated
+// expect: c11 violated
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

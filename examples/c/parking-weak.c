@@ -3,6 +3,7 @@
 // expect: tso holds
 // expect: pso violated
 // expect: nsw violated
+// expect: c11 violated
 #include <stdatomic.h>
 extern atomic_int state;
 static int unlock_by_store(void) {

@@ -4,6 +4,7 @@
 // expect: tso holds
 // expect: pso holds
 // expect: nsw holds
+// expect: c11 holds
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -3,5 +3,6 @@
 // expect: tso violated
 // expect: pso violated
 // expect: nsw violated
+// expect: c11 violated
 #define ENTER memory_order_release
 #include "peterson.c"

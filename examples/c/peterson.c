@@ -3,6 +3,7 @@
 // expect: tso holds
 // expect: pso holds
 // expect: nsw holds
+// expect: c11 holds
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -10,6 +11,9 @@
 
 #ifndef ENTER
 #define ENTER memory_order_seq_cst
+#endif
+#ifndef WANT
+#define WANT ENTER
 #endif
 
 atomic_bool flag[2];
@@ -19,7 +23,7 @@ int inside;
 void *worker(void *argument) {
     int me = (int)(long)argument;
     int other = 1 - me;
-    atomic_store_explicit(&flag[me], true, memory_order_release);
+    atomic_store_explicit(&flag[me], true, WANT);
     atomic_store_explicit(&turn, other, ENTER);
     while (atomic_load(&flag[other]) && atomic_load(&turn) == other)
         ;

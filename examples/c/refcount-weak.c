@@ -4,6 +4,7 @@
 // expect: tso violated
 // expect: pso violated
 // expect: nsw violated
+// expect: c11 violated
 #include <stdatomic.h>
 static int drop_one(atomic_int *count) {
     atomic_fetch_sub_explicit(count, 1, memory_order_acq_rel);

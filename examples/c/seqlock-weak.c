@@ -4,5 +4,6 @@
 // expect: tso holds
 // expect: pso violated
 // expect: nsw violated
+// expect: c11 violated
 #define BEFORE memory_order_relaxed
 #include "seqlock.c"

@@ -4,6 +4,7 @@
 // expect: tso violated
 // expect: pso violated
 // expect: nsw violated
+// expect: c11 violated
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -4,6 +4,7 @@
 // expect: tso holds
 // expect: pso violated
 // expect: nsw violated
+// expect: c11 violated
 
 const GO: std::sync::atomic::Ordering = std::sync::atomic::Ordering::Relaxed;
 include!("barrier.rs");

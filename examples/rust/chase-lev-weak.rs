@@ -4,6 +4,7 @@
 // expect: tso violated
 // expect: pso violated
 // expect: nsw violated
+// expect: c11 violated
 
 const TAKE: std::sync::atomic::Ordering = std::sync::atomic::Ordering::AcqRel;
 include!("chase-lev.rs");

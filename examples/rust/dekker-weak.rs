@@ -4,6 +4,7 @@
 // expect: tso violated
 // expect: pso violated
 // expect: nsw violated
+// expect: c11 violated
 
 const ENTER: std::sync::atomic::Ordering = std::sync::atomic::Ordering::AcqRel;
 include!("dekker.rs");

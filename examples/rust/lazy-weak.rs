@@ -3,6 +3,7 @@
 // expect: tso holds
 // expect: pso violated
 // expect: nsw violated
+// expect: c11 violated
 
 const READY: std::sync::atomic::Ordering = std::sync::atomic::Ordering::Relaxed;
 include!("lazy.rs");

@@ -4,6 +4,7 @@
 // expect: tso holds
 // expect: pso violated
 // expect: nsw violated
+// expect: c11 violated
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU32};

@@ -4,6 +4,7 @@
 // expect: tso holds
 // expect: pso violated
 // expect: nsw violated
+// expect: c11 violated
 
 use std::cell::Cell;
 use std::ptr;

@@ -4,6 +4,7 @@
 // expect: tso holds
 // expect: pso holds
 // expect: nsw holds
+// expect: c11 holds
 
 use std::ptr;
 use std::sync::atomic::AtomicPtr;

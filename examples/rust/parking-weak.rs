@@ -3,6 +3,7 @@
 // expect: tso holds
 // expect: pso violated
 // expect: nsw violated
+// expect: c11 violated
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};

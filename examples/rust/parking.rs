@@ -4,6 +4,7 @@
 // expect: tso holds
 // expect: pso holds
 // expect: nsw holds
+// expect: c11 holds
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};

@@ -3,6 +3,7 @@
 // expect: tso violated
 // expect: pso violated
 // expect: nsw violated
+// expect: c11 violated
 
 const ENTER: std::sync::atomic::Ordering = std::sync::atomic::Ordering::Release;
 include!("peterson.rs");

@@ -3,6 +3,7 @@
 // expect: tso holds
 // expect: pso holds
 // expect: nsw holds
+// expect: c11 holds
 
 use std::sync::atomic::Ordering::{Release, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
@@ -21,7 +22,7 @@ static mut INSIDE: u32 = 0;
 
 fn work(me: usize) {
     let other = 1 - me;
-    FLAG[me].store(true, Release);
+    FLAG[me].store(true, ENTER);
     TURN.store(other, ENTER);
     while FLAG[other].load(SeqCst) && TURN.load(SeqCst) == other {}
     unsafe {

@@ -3,6 +3,7 @@
 // expect: tso holds
 // expect: pso holds
 // expect: nsw holds
+// expect: c11 holds
 
 use std::cell::UnsafeCell;
 use std::sync::Arc;

@@ -4,6 +4,7 @@
 // expect: tso violated
 // expect: pso violated
 // expect: nsw violated
+// expect: c11 violated
 
 use std::ptr;
 use std::sync::atomic::AtomicPtr;

@@ -102,6 +102,23 @@ pub fn race(system: &System, witness: &Witness) -> Option<(usize, usize)> {
     Some((execution.operations[a].step, execution.operations[b].step))
 }
 
+/// Which steps of a run synchronize with which later ones of other processes, from 1: what happens before the first happens
+/// before the second.
+pub fn synchronizations(system: &System, witness: &Witness) -> Vec<(usize, usize)> {
+    let Ok(mut execution) = Execution::new(system, &witness.initial) else { return vec![] };
+    if witness.steps.iter().any(|step| execution.step(step).is_err()) {
+        return vec![];
+    }
+    let operations = &execution.operations;
+    let with = |id: usize| execution.synchronizes(id).into_iter().map(move |first| (first, id));
+    let between = |(a, b): &(usize, usize)| operations[*a].process != operations[*b].process;
+    let all = (0..operations.len()).flat_map(with).filter(between);
+    let mut steps: Vec<_> = all.map(|(a, b)| (operations[a].step, operations[b].step)).collect();
+    steps.sort_unstable();
+    steps.dedup();
+    steps
+}
+
 impl<'s> Execution<'s> {
     fn new(system: &'s System, start: &Configuration) -> Result<Self, Rejected> {
         let wrong = |reason: &str| Rejected::Start(reason.to_owned());

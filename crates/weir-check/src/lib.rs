@@ -53,7 +53,7 @@ pub mod witness;
 pub use certificate::Certificate;
 pub use claim::{Claim, Claims};
 pub use evidence::{Checked, Evidence, KINDS, Kind, Subject, certify};
-pub use execution::race;
+pub use execution::{race, synchronizations};
 pub use header::Header;
 pub use rejected::Rejected;
 pub use replay::check;

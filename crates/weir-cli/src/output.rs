@@ -160,7 +160,7 @@ pub fn internal(error: &Unaccepted) -> Status {
 }
 
 /// Prints an error that is about no file.
-fn say_error(message: &str, status: Status) {
+pub fn say_error(message: &str, status: Status) {
     match JSON_ERRORS.load(Ordering::Relaxed) {
         true => print_error(&ErrorReport::new(message), status),
         false => note(message),

@@ -411,9 +411,8 @@ impl<'t> Turns<'t> {
 
     /// Takes over what is known, and the statistics only if that is something new.
     fn take_known(&mut self, found: Vec<Answer>, stats: Stats) -> bool {
-        let is_new = |(i, answer): &(usize, Answer)| {
-            answer.is_known() && !self.answers[*i].is_known()
-        };
+        let is_new =
+            |(i, answer): &(usize, Answer)| answer.is_known() && !self.answers[*i].is_known();
         let known = found.into_iter().enumerate().filter(|(_, answer)| answer.is_known());
         let known: Vec<(usize, Answer)> = known.collect();
         let last = if known.iter().any(is_new) { stats } else { self.stats.clone() };

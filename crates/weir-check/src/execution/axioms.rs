@@ -76,7 +76,7 @@ impl Execution<'_> {
     }
 
     /// The operations that synchronize with an operation.
-    fn synchronizes(&self, id: usize) -> Vec<usize> {
+    pub(super) fn synchronizes(&self, id: usize) -> Vec<usize> {
         let Operation { process, order, what, .. } = &self.operations[id];
         let reads: Vec<usize> = match what {
             What::Access { reads: Some(_), .. } if order.acquires() => vec![id],

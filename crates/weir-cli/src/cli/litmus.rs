@@ -20,16 +20,25 @@ pub enum LitmusCommand {
     Gen(LitmusGen),
     /// Run litmus tests on this machine and compare what is observed with memory models
     Run(LitmusRun),
+    /// Say which memory orders forbid the classic weak behaviors under C11
+    Orders(LitmusOrders),
 }
 
 impl LitmusCommand {
     /// The files that the command reads.
     pub fn files(&self) -> Vec<String> {
         match self {
-            Self::Gen(_) => vec![],
+            Self::Gen(_) | Self::Orders(_) => vec![],
             Self::Run(args) => args.files.clone(),
         }
     }
+}
+
+#[derive(Debug, Args)]
+pub struct LitmusOrders {
+    /// The names of the shapes, such as `SB` or `IRIW` [default: all]
+    #[arg(value_name = "SHAPE")]
+    pub shapes: Vec<String>,
 }
 
 /// Which generated tests to take.

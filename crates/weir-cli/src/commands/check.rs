@@ -41,7 +41,8 @@ pub fn run(args: &Check) -> Status {
     let asking = Asking::new("check", args.format, &args.page.html);
     let mut asking = asking.with_evidence(&args.evidence);
     asking.printed = Printed { stats: args.stats, ..asking.printed };
-    let verifier = |file: &str| args.search.language.verifier(file, args.models.models.clone()).map(search);
+    let verifier =
+        |file: &str| args.search.language.verifier(file, args.models.models.clone()).map(search);
     match &cluster {
         None => asking.ask_each(&question, &args.programs.files, &verifier),
         Some(cluster) => {

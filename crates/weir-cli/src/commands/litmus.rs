@@ -1,6 +1,7 @@
 //! `weir litmus`
 
 mod native;
+mod orders;
 mod run;
 
 use std::fmt::Write as _;
@@ -11,7 +12,7 @@ use weir::{LoadError, Loaded, MemoryModel, Reading, Verdict};
 use weir_front::litmus::generate::{Cycle, Edge, Filling, GenerateError};
 use weir_model::limits::Stop;
 
-use super::{Status, complain, fail, print, reject, write_whole};
+use super::{Status, complain, fail, print, reject, stopped, write_whole};
 use crate::cli::litmus::{Litmus, LitmusCommand, LitmusGen};
 use crate::limits;
 use crate::output::paint;
@@ -22,6 +23,7 @@ pub fn run(args: &Litmus) -> Status {
     match &args.command {
         LitmusCommand::Gen(args) => generate(args),
         LitmusCommand::Run(args) => run::run(args),
+        LitmusCommand::Orders(args) => orders::run(args),
     }
 }
 

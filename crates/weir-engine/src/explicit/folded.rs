@@ -53,10 +53,12 @@ impl Engine for Folded {
             let is_over = stats.stopped.is_some() && settled.contains(&false);
             match &stats.stopped {
                 Some(reason) if is_over => {
-                    open.iter().for_each(|&i| answers[i] = Answer::unknown(QuestionId::new(i), reason));
+                    open.iter()
+                        .for_each(|&i| answers[i] = Answer::unknown(QuestionId::new(i), reason));
                 }
                 _ => {
-                    for (&i, _) in open.iter().zip(&settled).filter(|(_, is_settled)| !**is_settled) {
+                    for (&i, _) in open.iter().zip(&settled).filter(|(_, is_settled)| !**is_settled)
+                    {
                         let (id, question) = (QuestionId::new(i), &task.questions[i]);
                         answers[i] = Answer::excluded(id, question, Evidence::Exhausted);
                         task.settled.hand_over(&answers[i]);

@@ -13,7 +13,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use weir_check::Witness;
 use weir_model::answer::Run;
+use weir_model::ids::QuestionId;
 use weir_model::semantics::Form;
 
 use crate::load::Loaded;
@@ -88,6 +90,11 @@ impl Buffers {
         }
     }
 
+    /// Whether older values can be read.
+    pub fn has_history(self) -> bool {
+        matches!(self, Self::History | Self::Messages)
+    }
+
     /// Whether a write waits in the buffer of its variable first.
     pub fn has_two_levels(self) -> bool {
         matches!(self, Self::TwoLevel | Self::History)
@@ -108,7 +115,8 @@ pub struct Actor {
 pub struct State {
     /// The newest value of each variable.
     pub memory: BTreeMap<String, String>,
-    /// For [`Buffers::History`]: all values that each variable has had, oldest first.
+    /// For [`Buffers::History`]: all values that each variable has had, oldest first. For [`Buffers::Messages`]: the
+    /// values that were written to it, in modification order.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub history: BTreeMap<String, Vec<String>>,
     /// The processes, in the order of [`Scene::processes`].
@@ -127,8 +135,8 @@ pub struct Process {
     /// With two levels: the queue of each variable that has one, oldest first.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub waiting: BTreeMap<String, Vec<Entry>>,
-    /// For [`Buffers::History`]: for each variable that it reads, the index in the history of the
-    /// oldest value that it may still read.
+    /// For [`Buffers::History`] and [`Buffers::Messages`]: for each variable that it reads, the index in the
+    /// history of the oldest value that it may still read.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub positions: BTreeMap<String, usize>,
 }
@@ -230,6 +238,24 @@ pub struct Step {
     /// The positions that change, by process and variable.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub positions: BTreeMap<String, BTreeMap<String, usize>>,
+    /// For [`Buffers::Messages`]: what it writes, and where that stands in the history.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<Message>,
+    /// For [`Buffers::Messages`]: the index in the history of the value that it reads, before it writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reads: Option<usize>,
+    /// For [`Buffers::Messages`]: the steps of other processes that synchronize with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub synchronizes: Vec<usize>,
+}
+
+/// A value in the history of a variable.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// Its index.
+    pub position: usize,
+    /// The value.
+    pub value: String,
 }
 
 /// An operation that a later one of its process overtakes.
@@ -263,6 +289,13 @@ impl Scene {
                 relaxation: relaxation(late.op, early.op).to_owned(),
             }));
         }
+        if run.form == Form::C11 {
+            // Any question will do: only the steps matter.
+            let witness = Witness::new(&loaded.system, run, QuestionId(0), &|_| 0);
+            for (first, second) in weir_check::synchronizations(&loaded.system, &witness) {
+                steps[second - 1].synchronizes.push(first);
+            }
+        }
         Self { steps, cycle: cycle.map(|stem| stem + 1), ..machine.scene }
     }
 
@@ -293,9 +326,16 @@ impl State {
     pub fn apply(&mut self, scene: &Scene, step: &Step) {
         for (variable, value) in &step.memory {
             self.memory.insert(variable.clone(), value.clone());
-            if let Some(values) = self.history.get_mut(variable) {
+            if scene.buffers == Buffers::History
+                && let Some(values) = self.history.get_mut(variable)
+            {
                 values.push(value.clone());
             }
+        }
+        if let (Some(Message { position, value }), Some(variable)) = (&step.message, &step.variable)
+            && let Some(values) = self.history.get_mut(variable)
+        {
+            values.insert(*position, value.clone());
         }
         for process in &mut self.processes {
             for id in &step.leaves {

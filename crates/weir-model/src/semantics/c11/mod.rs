@@ -94,11 +94,7 @@ impl<'s> C11<'s> {
     /// The over-approximation ([`fold`]) of a level.
     pub fn folded(system: &'s System, level: usize) -> Self {
         let exact = Self::new(system, usize::MAX);
-        Self {
-            shape: Shape { folds: true, ..exact.shape },
-            fold: Some(Fold::of(level)),
-            ..exact
-        }
+        Self { shape: Shape { folds: true, ..exact.shape }, fold: Some(Fold::of(level)), ..exact }
     }
 
     fn state(&self, config: &[Cell]) -> State {
@@ -390,7 +386,9 @@ impl<'s> C11<'s> {
             next += 1;
             for (_, t) in self.steps(&state, process, control) {
                 let mut choices = Self::choices(&state, process.index(), t.op);
-                if self.fold.is_some() && let Op::Read(x, _) | Op::Arw(x, ..) = t.op {
+                if self.fold.is_some()
+                    && let Op::Read(x, _) | Op::Arw(x, ..) = t.op
+                {
                     choices.retain(|&at| at == state.messages[x.index()].len() - 1);
                 }
                 for at in choices {

@@ -394,7 +394,9 @@ impl Shape {
         if self.folds {
             for values in &state.folded {
                 cells.push(values.len() as Cell);
-                cells.extend(values.iter().flat_map(|(value, is_free)| [value.0, Cell::from(*is_free)]));
+                cells.extend(
+                    values.iter().flat_map(|(value, is_free)| [value.0, Cell::from(*is_free)]),
+                );
             }
         }
         for thread in &state.threads {

@@ -102,8 +102,9 @@ function shortened(text) {
 function applyStep(scene, index, state, step) {
     for (const [name, value] of Object.entries(step.memory ?? {})) {
         state.memory[name] = value;
-        state.history?.[name]?.push(value);
+        if (scene.buffers === "history") state.history?.[name]?.push(value);
     }
+    if (step.message) state.history?.[step.variable]?.splice(step.message.position, 0, step.message.value);
     for (const process of state.processes) {
         for (const id of step.leaves ?? []) takeEntry(process, id);
     }
@@ -325,6 +326,10 @@ function runView(scene, source, ending) {
 
 function legendOf(run) {
     const parts = ["Time goes from left to right. "];
+    if (run.scene.steps.some((step) => step.synchronizes?.length))
+        parts.push("An arrow leads from a step to one that synchronizes with it. ");
+    if (run.scene.buffers === "messages")
+        parts.push("Below each variable are its writes, oldest first, and who may still read from which on. ");
     if (run.waits.length)
         parts.push(
             "A bar below a write lasts as long as the write waits; dashed, it never reaches memory in this run. Filled boxes are steps of memory. ",

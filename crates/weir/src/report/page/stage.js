@@ -6,6 +6,9 @@ const MOST_ENTRIES = 8;
 
 const TRAVEL = 650;
 
+/// Machines in which older values can be read.
+const HISTORIES = ["history", "messages"];
+
 /// The stage of a run. `show(step, from)` draws the state after a step; writes travel if
 /// `from` is the step beside it.
 function stage(run) {
@@ -38,7 +41,7 @@ function stage(run) {
         cells.append(
             el("div", { class: "variable" }, el("bdi", { class: "name", title: name }, name), value),
         );
-        if (scene.buffers === "history") {
+        if (HISTORIES.includes(scene.buffers)) {
             const past = el("div", { class: "past" });
             histories.set(name, past);
             cells.append(past);
@@ -61,7 +64,7 @@ function stage(run) {
             value.className = `value${changed ? ` changed ${hue(acting)}` : ""}${isSource ? " source" : ""}`;
             value.replaceChildren(shown(text));
             value.title = `${shown(name)} = ${shown(text)}`;
-            if (histories.has(name)) drawHistory(run, histories.get(name), state, name);
+            if (histories.has(name)) drawHistory(run, histories.get(name), state, name, step);
         }
         if (moving) travel(element, places, run, number, from, values);
     };
@@ -159,10 +162,13 @@ function queue(run, label, entries, index, source, level) {
     );
 }
 
-/// The values that a variable has had, and where each process stands in them.
-function drawHistory(run, past, state, name) {
+/// The values that a variable has had, and where each process stands in them. What the step reads or writes is marked.
+function drawHistory(run, past, state, name, step) {
     const all = state.history[name] ?? [];
-    const positions = state.processes.map((p) => p.positions?.[name]);
+    const positions = state.processes.map((p) => (p.place.ended ? undefined : p.positions?.[name]));
+    const mine = step !== null && step.variable === name;
+    const written = mine ? step.message?.position : undefined;
+    const read = mine ? step.reads : undefined;
     const first = Math.max(0, Math.min(all.length - 1, ...positions.filter((p) => p !== undefined)));
     const begin = Math.max(first, all.length - MOST_ENTRIES);
     past.replaceChildren();
@@ -172,10 +178,12 @@ function drawHistory(run, past, state, name) {
         const here = positions.flatMap((p, process) =>
             p === begin + i || (p < begin && i === 0) ? [process] : [],
         );
+        const at = begin + i;
+        const mark = at === written ? " written" : at === read ? " read" : "";
         past.append(
             el(
                 "span",
-                { class: "moment" },
+                { class: `moment${mark}` },
                 el("bdi", {}, value),
                 here.map((p) =>
                     el(

@@ -1,6 +1,7 @@
 // All steps of a run from left to right, a band for each process. A write that waits is a
 // bar from the step that issues it to the step in which it reaches memory. An arc leads
-// from an operation back over what it overtook.
+// from an operation back over what it overtook, and an arrow from a step to one that synchronizes
+// with it.
 
 const ROW = 9;
 
@@ -111,7 +112,7 @@ function timeline(run, choose) {
         const looped = run.loop !== null;
         const height = y + (looped ? 26 : 0) + 4;
         const picture = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}` });
-        picture.append(svg("defs", {}, arrowhead("head"), arrowhead("loophead")));
+        picture.append(svg("defs", {}, arrowhead("head"), arrowhead("loophead"), arrowhead("synchead")));
         const cursor = svg("rect", { class: "cursor", y: 0, width: pitch, height, x: -pitch });
         picture.append(cursor);
         const chips = new Map();
@@ -189,6 +190,26 @@ function timeline(run, choose) {
             }
             picture.append(group);
         }
+        const axisOf = (number) => bands[run.steps[number - 1].process].axis;
+        run.scene.steps.forEach((step, i) => {
+            for (const first of step.synchronizes ?? []) {
+                if (!column.has(first) || !column.has(i + 1)) continue;
+                const [from, to] = [x(first), x(i + 1)];
+                const down = axisOf(i + 1) > axisOf(first) ? 1 : -1;
+                const [start, end] = [axisOf(first) + 13 * down, axisOf(i + 1) - 15 * down];
+                const middle = (start + end) / 2;
+                picture.append(
+                    svg(
+                        "path",
+                        {
+                            class: "synchronizes",
+                            d: `M ${from} ${start} C ${from} ${middle} ${to} ${middle} ${to} ${end}`,
+                        },
+                        svg("title", {}, `step ${i + 1} synchronizes with step ${first}`),
+                    ),
+                );
+            }
+        });
         items.forEach((item, i) => {
             if (item.step) return;
             const open = () => {

@@ -224,6 +224,10 @@ function sentence(run, number) {
         default:
             main = step.text === "step" ? [name, " goes on."] : [name, ": ", code(step.text), "."];
     }
+    for (const earlier of step.synchronizes ?? []) {
+        const other = code(run.processes[run.steps[earlier - 1].process]);
+        why.push([`It synchronizes with step ${earlier}: `, name, " has now seen all that ", other, " had seen then."]);
+    }
     const landed = landing(step, before, after, index);
     if (landed) main.push(" ", landed);
     const alert = run.overtakes.filter((o) => o.at === number).map((o) => [overtaking(run, o), " "]);

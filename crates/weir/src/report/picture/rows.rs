@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Font;
 use crate::report::run::{EDGE, MOST_REORDERINGS, shown};
-use crate::report::scene::{Buffers, Entry, Process, Scene, State, Step};
+use crate::report::scene::{Entry, Process, Scene, State, Step};
 
 /// Rows of boxes are broken at this width.
 const MAX_BOXES: i32 = 300;
@@ -123,7 +123,7 @@ fn tiles(scene: &Scene, step: &Step, state: &State, process: &Process) -> Vec<Ti
         _ => TileKind::Write,
     }));
     // A step of the memory reads nothing.
-    if scene.buffers == Buffers::History && step.line.is_some() {
+    if scene.buffers.has_history() && step.line.is_some() {
         for (variable, position) in &process.positions {
             let values = &state.history[variable];
             let past = &values[*position..];

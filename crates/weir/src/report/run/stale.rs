@@ -1,4 +1,5 @@
-//! What a run under C11 shows: which read may return something old and why, and which accesses race.
+//! What a run under C11 shows: which steps synchronize, which read may return something old and why, and which accesses
+//! race.
 
 use weir_check::Witness;
 use weir_model::answer::Run;
@@ -10,6 +11,9 @@ use weir_model::system::{Op, System, Transition};
 use super::words;
 use crate::load::Loaded;
 use crate::report::table;
+
+/// How many pairs of steps that synchronize are named after the first.
+const MOST_PAIRS: usize = 8;
 
 /// The sentences, each of which may take several lines.
 pub fn lines(loaded: &Loaded, run: &Run, width: usize) -> Vec<String> {
@@ -46,6 +50,20 @@ pub fn lines(loaded: &Loaded, run: &Run, width: usize) -> Vec<String> {
                 writes[x.index()].insert(at, Some(number));
             }
         }
+    }
+    let pairs = weir_check::synchronizations(system, &witness);
+    if let Some((first, second)) = pairs.first() {
+        let more = match pairs.len() {
+            1 => String::new(),
+            _ => {
+                let rest = pairs[1..].iter().take(MOST_PAIRS);
+                let rest: Vec<String> = rest.map(|(a, b)| format!("{a} with {b}")).collect();
+                let left = pairs.len() - 1 - rest.len();
+                let left = if left > 0 { format!(" and {left} more") } else { String::new() };
+                format!("; {}{left}", rest.join(", "))
+            }
+        };
+        sentences.insert(0, format!("Step {first} synchronizes with step {second}{more}."));
     }
     if let Some((first, second)) = races {
         sentences.push(race(loaded, run, first, second));

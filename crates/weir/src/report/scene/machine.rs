@@ -12,7 +12,7 @@ use weir_model::ids::{Cell, ProcessId, RegId, SpanId, StateId, ValueId, VarId};
 use weir_model::semantics::{Event, EventKind, Rule, Step as ModelStep};
 use weir_model::system::{Op, StateKind, System};
 
-use super::{Actor, Buffers, Entry, Place, Process, Scene, State, Step, VERSION};
+use super::{Actor, Buffers, Entry, Message, Place, Process, Scene, State, Step, VERSION};
 use crate::load::Loaded;
 use crate::report::run::words;
 
@@ -86,11 +86,9 @@ impl<'l> Machine<'l> {
                 (self.variable(var), system.show_value(var, ValueId(*value)))
             })
             .collect();
-        let history = match self.scene.buffers {
-            Buffers::History => {
-                memory.iter().map(|(x, value)| (x.clone(), vec![value.clone()])).collect()
-            }
-            _ => BTreeMap::new(),
+        let history = match self.scene.buffers.has_history() {
+            true => memory.iter().map(|(x, value)| (x.clone(), vec![value.clone()])).collect(),
+            false => BTreeMap::new(),
         };
         let positions = self.positions(replay);
         let processes = system
@@ -147,10 +145,7 @@ impl<'l> Machine<'l> {
         let position = |(x, unread): (VarId, usize)| {
             (self.variable(x), self.values[x.index()].saturating_sub(1 + unread))
         };
-        let unread = match self.scene.buffers {
-            Buffers::History => replay.unread(),
-            _ => None,
-        };
+        let unread = self.scene.buffers.has_history().then(|| replay.unread()).flatten();
         let Some(unread) = unread else { return vec![BTreeMap::new(); self.scene.processes.len()] };
         unread.into_iter().map(|one| one.into_iter().map(position).collect()).collect()
     }
@@ -178,10 +173,15 @@ impl<'l> Machine<'l> {
             let first = enters.first().map(|e| e.id);
             first.or_else(|| moves.first().copied()).or_else(|| leaves.first().copied())
         });
+        let (reads, message) = match self.scene.buffers {
+            Buffers::Messages => self.message(taken.map(|t| t.op), step.way as usize),
+            _ => (None, None),
+        };
         let mut memory = BTreeMap::new();
         for (x, value) in (0..).map(VarId).zip(replay.memory()) {
             if std::mem::replace(&mut self.memory[x.index()], *value) != *value {
-                self.values[x.index()] += 1;
+                // Messages were counted, those that change nothing too.
+                self.values[x.index()] += usize::from(self.scene.buffers != Buffers::Messages);
                 memory.insert(self.variable(x), system.show_value(x, ValueId(*value)));
             }
         }
@@ -192,7 +192,8 @@ impl<'l> Machine<'l> {
         registers.retain(|register, value| before.registers[register] != *value);
         let mut positions = BTreeMap::new();
         for (i, mut found) in self.positions(replay).into_iter().enumerate() {
-            found.retain(|x, position| self.state.processes[i].positions[x] != *position);
+            let known = &self.state.processes[i].positions;
+            found.retain(|x, position| known.get(x) != Some(position));
             if !found.is_empty() {
                 positions.insert(self.scene.processes[i].name.clone(), found);
             }
@@ -214,9 +215,31 @@ impl<'l> Machine<'l> {
             moves,
             leaves,
             positions,
+            message,
+            reads,
+            synchronizes: vec![],
         };
         self.state.apply(&self.scene, &shown);
         shown
+    }
+
+    /// Which message an access reads and which one it writes, if so many are newer than the one that it reads, or than the
+    /// one that it writes.
+    fn message(&mut self, op: Option<Op>, newer: usize) -> (Option<usize>, Option<Message>) {
+        let (reads, written) = match op {
+            Some(Op::Read(x, _)) => (Some(x), None),
+            Some(Op::Write(x, value)) => (None, Some((x, value))),
+            Some(Op::Arw(x, _, value)) => (Some(x), Some((x, value))),
+            Some(Op::Nop | Op::Fence(_)) | None => (None, None),
+        };
+        let reads = reads.map(|x| self.values[x.index()].saturating_sub(1 + newer));
+        let message = written.map(|(x, value)| {
+            let count = &mut self.values[x.index()];
+            let position = count.saturating_sub(newer);
+            *count += 1;
+            Message { position, value: self.loaded.system.show_value(x, value) }
+        });
+        (reads, message)
     }
 
     /// Whose value a step reads before it is in memory: the last write to the variable that the
