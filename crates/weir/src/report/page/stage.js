@@ -165,19 +165,20 @@ function queue(run, label, entries, index, source, level) {
 /// The values that a variable has had, and where each process stands in them. What the step reads or writes is marked.
 function drawHistory(run, past, state, name, step) {
     const all = state.history[name] ?? [];
-    const positions = state.processes.map((p) => (p.place.ended ? undefined : p.positions?.[name]));
+    const positions = state.processes.map((p) => p.positions?.[name]);
     const mine = step !== null && step.variable === name;
     const written = mine ? step.message?.position : undefined;
     const read = mine ? step.reads : undefined;
-    const first = Math.max(0, Math.min(all.length - 1, ...positions.filter((p) => p !== undefined)));
+    const first = Math.max(0, Math.min(all.length - 1, ...[...positions, read, written].filter((p) => p !== undefined)));
     const begin = Math.max(first, all.length - MOST_ENTRIES);
     past.replaceChildren();
     if (all.length < 2) return;
     if (begin > 0) past.append("… ");
     all.slice(begin).forEach((value, i) => {
-        const here = positions.flatMap((p, process) =>
-            p === begin + i || (p < begin && i === 0) ? [process] : [],
-        );
+        const here = positions.flatMap((p, process) => {
+            const stands = p === begin + i || (p < begin && i === 0);
+            return stands && !state.processes[process].place.ended ? [process] : [];
+        });
         const at = begin + i;
         const mark = at === written ? " written" : at === read ? " read" : "";
         past.append(
