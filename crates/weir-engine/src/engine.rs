@@ -267,7 +267,8 @@ impl Refusal {
     ) -> Self {
         let named = MemoryModel::NAMED.into_iter().map(|(_, model)| model);
         let guessing = MemoryModel::STUDIED.into_iter().filter(|m| has_bounded_guesses(*m));
-        let decides = named.chain(guessing).filter(|m| decides(*m)).collect();
+        let decides =
+            named.chain(guessing).chain([MemoryModel::C11]).filter(|m| decides(*m)).collect();
         Self::Undecided { engine, decides, model }
     }
 }

@@ -264,7 +264,7 @@ fn a_failure_is_no_deadlock() {
         process q { await x == 2 }
         no deadlock
     ";
-    for engine in ENGINES {
+    for engine in ENGINES.into_iter().filter(|engine| engine.decides(MemoryModel::TSO)) {
         let found = verdicts(text, MemoryModel::TSO, engine);
         assert_eq!(found[0].1, Verdict::Holds, "{}", engine.name());
         assert_eq!(found[1].1, Verdict::Violated, "{}", engine.name());
@@ -285,7 +285,7 @@ fn a_read_that_always_fails_is_a_read() {
                  process q {{ reg r  {before} r = {write} }}
                  never y == 2"
             );
-            for engine in ENGINES {
+            for engine in ENGINES.into_iter().filter(|engine| engine.decides(MemoryModel::TSO)) {
                 let found = verdicts(&text, MemoryModel::TSO, engine);
                 assert_eq!(found[1].1, Verdict::Violated, "{text} by {}", engine.name());
             }

@@ -4,9 +4,9 @@
 use weir::question::Listed;
 use weir::{MemoryModel, Verdict, Verifier};
 use weir_check::{Witness, check};
-use weir_engine::{Explicit, SearchOptions, Task};
+use weir_engine::{Engine as _, Explicit, SearchOptions, Task};
 use weir_gen::{Rng, Shape, program, reference, setting, shrink};
-use weir_model::answer::Evidence;
+use weir_model::answer::{Answer, Evidence};
 use weir_model::ids::SpanId;
 use weir_model::program::{Atom, Expr, Program, Property, PropertyKind, Quantifier};
 use weir_model::program::{BinOp, Formula};
@@ -255,7 +255,117 @@ fn races() {
     assert!(Listed::of(&report).is_some_and(|listed| listed.outcomes.states.is_empty()));
 }
 
-/// Where writes pile up without end the answer is unknown, and says why; where loops only read it is complete.
+/// Locks that are taken again and again, without end: their writes pile up, and folding old ones proves them.
+#[test]
+fn locks_without_end() {
+    let endless =
+        |order: &str| peterson(1, order, order, "").replace("for round in 1..1 {", "loop {");
+    let spin = |exchange: &str, store: &str| {
+        format!(
+            "var l
+            process p[i: 0..2] {{
+                reg r
+                loop {{
+                    loop {{
+                        r = swap(l, 1, {exchange})
+                        if r == 0 {{ break }}
+                    }}
+                    critical: nop
+                    l.store(0, {store})
+                }}
+            }}
+            mutex: never count(p@critical) >= 2
+            no deadlock
+            "
+        )
+    };
+    // The lock itself needs no orders; what it protects does.
+    let protects = |exchange: &str, store: &str| {
+        let text = spin(exchange, store).replace("var l", "var l, d: 0..1");
+        text.replace("critical: nop", "critical: d.store(1 - d.load(plain), plain)")
+    };
+    for text in [spin("acquire", "release"), spin("relaxed", "relaxed")] {
+        for (name, verdict) in verdicts(&text, MemoryModel::C11) {
+            assert_eq!(verdict, Verdict::Holds, "{name} of {text}");
+        }
+    }
+    assert_eq!(endless("seq_cst").matches("loop {").count(), 2);
+    assert_eq!(verdicts(&endless("seq_cst"), MemoryModel::C11)[0].1, Verdict::Holds);
+    assert_eq!(verdicts(&endless("relaxed"), MemoryModel::C11)[0].1, Verdict::Violated);
+    for (exchange, store, expected) in [
+        ("acquire", "release", Verdict::Holds),
+        ("acquire", "relaxed", Verdict::Violated),
+        ("relaxed", "release", Verdict::Violated),
+    ] {
+        let found = verdicts(&protects(exchange, store), MemoryModel::C11);
+        let races = found.iter().find(|(name, _)| name == "races").unwrap();
+        assert_eq!(races.1, expected, "{exchange} {store}");
+    }
+}
+
+/// A run of a program is no run of the same program with orders that forbid it.
+#[test]
+fn runs_of_weaker_programs_are_rejected() {
+    let shapes: [(&str, &[&str]); 4] = [
+        (
+            "var x, y process p { x.store(1, A) y.store(1, B) }
+            process q { reg a, b a = y.load(C) b = x.load(D) }
+            w: final exists q.a == 1 and q.b == 0",
+            &["release", "release", "acquire", "acquire"],
+        ),
+        (
+            "var x, y process p { reg a x.store(1, A) a = y.load(B) }
+            process q { reg b y.store(1, C) b = x.load(D) }
+            w: final exists p.a == 0 and q.b == 0",
+            &["seq_cst"; 4],
+        ),
+        (
+            "var x, y process p { x.store(1, A) y.store(2, B) } process q { y.store(1, C) x.store(2, D) }
+            w: final exists x == 1 and y == 1",
+            &["seq_cst"; 4],
+        ),
+        (
+            "var x, y process p { x.store(1, A) } process q { reg a a = x.load(relaxed) y.store(a, B) }
+            process s { reg b, c b = y.load(C) c = x.load(D) }
+            w: final exists s.b == 1 and s.c == 0",
+            &["relaxed", "release", "acquire", "relaxed"],
+        ),
+    ];
+    for (text, strong) in shapes {
+        let with = |orders: &[&str]| {
+            let names = ["A)", "B)", "C)", "D)"];
+            // The second question has a run whatever the orders are.
+            let text = format!("{text} ends: final exists 0 == 0");
+            let text = names
+                .iter()
+                .zip(orders)
+                .fold(text, |text, (name, order)| text.replace(name, &format!("{order})")));
+            let (program, _) = weir_front::read("shape.weir", &text, None).unwrap();
+            System::for_model(program, MemoryModel::C11).unwrap()
+        };
+        let (weak, strong) = (with(&["relaxed"; 4]), with(strong));
+        let options = SearchOptions::default();
+        let find =
+            |system| Explicit.search(Task::new(system, MemoryModel::C11, &options), &mut |_| {});
+        let (answers, _) = find(&weak);
+        let witness =
+            |system, answers: &[Answer], question: usize| match &answers[question].evidence {
+                Evidence::Run(run) => Witness::new(system, run, answers[question].property, &|_| 0),
+                _ => panic!("{text}"),
+            };
+        let mut weakest = witness(&weak, &answers, 0);
+        assert!(check(&weak, &weakest).is_ok());
+        assert!(check(&strong, &weakest).is_err(), "another program");
+        // Even where it says that it is about the other program.
+        let (answers, _) = find(&strong);
+        weakest.header = witness(&strong, &answers, 1).header;
+        assert!(check(&strong, &weakest).is_err(), "{text}");
+        assert!(!answers[0].has_run(), "{text}");
+    }
+}
+
+/// Where writes pile up without end and every property is about how many there are, nothing is guessed; where loops only
+/// read, the answer is complete.
 #[test]
 fn loops_that_write_without_end_are_unknown() {
     let text = "var x, y process p { loop { x.store(1, release) x.store(0, release) } }

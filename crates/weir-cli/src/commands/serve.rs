@@ -408,7 +408,8 @@ impl App {
             .iter()
             .map(|engine| json!({ "name": engine.name(), "about": engine.about() }))
             .collect();
-        let models: Vec<&str> = MemoryModel::NAMED.iter().map(|(name, _)| *name).collect();
+        let named = MemoryModel::NAMED.iter().map(|(name, _)| (*name).to_owned());
+        let models: Vec<String> = named.chain([MemoryModel::C11.to_string()]).collect();
         let data = json!({
             "weir": env!("CARGO_PKG_VERSION"),
             "gallery": self.gallery.entries(),

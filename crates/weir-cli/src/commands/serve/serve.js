@@ -164,6 +164,8 @@ function application(data, root) {
         try {
             const found = await ask(`text/${number}`);
             name = data.gallery[number].name;
+            // The model that the command line has by default.
+            model.value = /\.(c|rs)$/.test(name) ? "C11" : "TSO";
             text.value = found.text;
             text.scrollTop = 0;
             edited();
