@@ -252,11 +252,11 @@ impl Check {
         let question = question::Repair { most: Some(1), ..question::Repair::default() };
         let report = self.verifier(model).ask(&question, &|_| {}).ok()?;
         let found = &report.findings.first()?.basis::<Repaired>()?.repairs;
-        let set = found.sets.first().filter(|set| !set.fences.is_empty())?;
+        let set = found.sets.first().filter(|set| !set.changes.is_empty())?;
         if cancellation.is_cancelled() {
             return None;
         }
-        Some(Repair { model, edits: found.edits(&set.fences), fences: set.fences.len() })
+        Some(Repair { model, edits: found.edits(&set.changes), fences: set.changes.len() })
     }
 }
 

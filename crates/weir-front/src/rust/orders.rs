@@ -64,7 +64,9 @@ pub fn orders(text: &str) -> Vec<OrderPlace> {
                 let write = |order: &Order| {
                     if access == Access::Fence && *order == Order::Relaxed {
                         // A relaxed fence panics.
-                        let end = level.ends?;
+                        let Some(end) = level.ends else {
+                            return Some((*order, vec![(level.whole.clone(), "()".to_owned())]));
+                        };
                         let range = level.whole.start..end;
                         let line = whole_line(text, &range).unwrap_or(range);
                         return Some((*order, vec![(line, String::new())]));
