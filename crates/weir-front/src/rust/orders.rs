@@ -5,8 +5,9 @@
 
 use std::collections::HashSet;
 use std::ops::Range;
+use std::rc::Rc;
 
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use weir_model::program::Order;
 
 use super::syntax;
@@ -33,15 +34,17 @@ struct Level {
     whole: Range<usize>,
     /// Whether it is a statement that ends with a semicolon; the offset behind that.
     ends: Option<usize>,
+    /// What the module around imports.
+    imported: Rc<Imported>,
 }
 
 /// The places, in the order of the text.
 pub fn orders(text: &str) -> Vec<OrderPlace> {
     let Ok(file) = syntax::parse(text) else { return Vec::new() };
-    let imported = imported(&file);
+    let imported = Rc::new(imported(&file));
     let mut places = Vec::new();
     let stream: TokenStream = quote::ToTokens::to_token_stream(&file);
-    let mut open = vec![Level::new(stream, None, 0..0, None)];
+    let mut open = vec![Level::new(stream, None, 0..0, None, imported)];
     while let Some(level) = open.last_mut() {
         let at = level.at;
         let Some(tree) = level.trees.get(at).cloned() else {
@@ -72,10 +75,10 @@ pub fn orders(text: &str) -> Vec<OrderPlace> {
                         return Some((*order, vec![(line, String::new())]));
                     }
                     let name = name(*order)?;
-                    let is_known = !is_bare || imported.has(name);
+                    let is_known = !is_bare || level.imported.has(name);
                     let path = match is_known {
                         true => name.to_owned(),
-                        false => format!("{}{name}", imported.path()),
+                        false => format!("{}{name}", level.imported.path()),
                     };
                     Some((*order, vec![(range.clone(), path)]))
                 };
@@ -97,7 +100,8 @@ pub fn orders(text: &str) -> Vec<OrderPlace> {
                 let ends = level.trees.get(at + 1).filter(|_| is_first);
                 let ends = ends.filter(|next| is_sign(next, ';'));
                 let ends = ends.map(|next| next.span().byte_range().end);
-                open.push(Level::new(group.stream(), call, whole, ends));
+                let imported = level.imported_in(at, &group);
+                open.push(Level::new(group.stream(), call, whole, ends, imported));
             }
             _ => {}
         }
@@ -112,8 +116,17 @@ impl Level {
         call: Option<String>,
         whole: Range<usize>,
         ends: Option<usize>,
+        imported: Rc<Imported>,
     ) -> Self {
-        Self { trees: stream.into_iter().collect(), at: 0, call, orders: 0, whole, ends }
+        Self { trees: stream.into_iter().collect(), at: 0, call, orders: 0, whole, ends, imported }
+    }
+
+    /// What is imported in a group: a module has its own imports.
+    fn imported_in(&self, at: usize, group: &Group) -> Rc<Imported> {
+        let word = at.checked_sub(2).map(|before| &self.trees[before]);
+        let is_module = matches!(word, Some(TokenTree::Ident(word)) if word == "mod");
+        let own = is_module.then(|| syn::parse2::<syn::File>(group.stream()).ok()).flatten();
+        own.map_or_else(|| self.imported.clone(), |file| Rc::new(imported(&file)))
     }
 
     /// Goes behind the end of an import.
@@ -266,6 +279,15 @@ mod tests {
         }
         let new = changed("fn f() { X.store(1, Ordering::Relaxed); }", Order::Release);
         assert!(new[0].contains("X.store(1, Ordering::Release)"), "{}", new[0]);
+    }
+
+    #[test]
+    fn a_module_has_its_own_imports() {
+        let text = "use std::sync::atomic::Ordering::*;\nmod order { use std::sync::atomic::Ordering; pub const O: Ordering = Ordering::Relaxed; \
+            pub fn f() { X.store(1, Relaxed); } }";
+        let new = changed(text, Order::Release);
+        assert!(new[0].contains("= Ordering::Release;"), "{}", new[0]);
+        assert!(new[1].contains("X.store(1, Ordering::Release)"), "{}", new[1]);
     }
 
     #[test]

@@ -77,6 +77,10 @@ pub struct Repairs {
     pub skipped: Option<Vec<(Option<String>, usize)>>,
     /// If weaker orders were looked for: accesses whose order was not tried, in the same form.
     pub untried: Vec<(Option<String>, usize)>,
+    /// Whether fences may be inserted or left out.
+    pub changes_fences: bool,
+    /// Whether orders may change.
+    pub changes_orders: bool,
     /// Whether weaker orders were looked for.
     pub is_weakened: bool,
     /// What the orders of the program cost then.
@@ -134,6 +138,8 @@ impl Repairs {
             beyond: None,
             skipped: None,
             untried: vec![],
+            changes_fences: true,
+            changes_orders: false,
             is_weakened: false,
             cost: 0,
             tally: Tally::default(),
@@ -337,16 +343,6 @@ impl Repairs {
     /// by what.
     pub fn edits(&self, changes: &[Change]) -> Vec<(Range<usize>, String)> {
         edits(&self.sites, changes, self.language)
-    }
-
-    /// Whether orders of the text may change.
-    pub fn has_orders(&self) -> bool {
-        self.sites.iter().any(|site| matches!(site, Site::Order(_)))
-    }
-
-    /// Whether fences may be inserted.
-    pub fn has_gaps(&self) -> bool {
-        self.sites.iter().any(|site| matches!(site, Site::Gap(_)))
     }
 
     /// What is at a place whose order may change: what has the order, and which it is.

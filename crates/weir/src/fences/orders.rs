@@ -45,6 +45,7 @@ pub(super) fn stronger(
     let texts = Texts::new((name, text), (reading, language), sites.clone(), &kinds, request);
     let source = loaded.source.clone();
     let mut found = Repairs::new((source, all_places, sites), language, MemoryModel::C11);
+    (found.changes_fences, found.changes_orders) = (!kinds.is_empty(), names);
     let itself = decide_itself(&loaded, request, progress)?;
     found.tally.checks = 1;
     if let Decided::Repaired(_) = itself {
@@ -105,6 +106,7 @@ pub fn weaken(
     let texts = Texts::new((name, text), (reading, language), sites.clone(), &[], request);
     let source = loaded.source.clone();
     let mut found = Repairs::new((source, places, sites), language, MemoryModel::C11);
+    (found.changes_fences, found.changes_orders) = (false, true);
     (found.is_weakened, found.cost) = (true, found.cost_of(&[], request, true));
     found.tally.checks = 1;
     let elements = texts.elements().len();

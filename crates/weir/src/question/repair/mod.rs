@@ -361,17 +361,17 @@ impl Repaired {
             (1, false) => "there may be other weakenings".to_owned(),
             (n, false) => format!("the {n} cheapest weakenings that were found"),
         };
-        let all = counted(found.places.len(), "order");
-        match changes.len() {
-            0 if found.is_complete => format!("none of its {all} can be weaker"),
-            n => format!("{n} of its {all} can be weaker; {sets}"),
+        match (changes.len(), found.places.len()) {
+            (0, 1) if found.is_complete => "its order cannot be weaker".to_owned(),
+            (0, all) if found.is_complete => format!("none of its {all} orders can be weaker"),
+            (_, 1) => format!("its order can be weaker; {sets}"),
+            (n, all) => format!("{n} of its {all} orders can be weaker; {sets}"),
         }
     }
 
     /// What may be changed.
     fn what(&self) -> What {
-        let orders = self.request.orders.unwrap_or_else(|| self.repairs.has_orders());
-        match (orders, self.repairs.has_gaps() || !orders) {
+        match (self.repairs.changes_orders, self.repairs.changes_fences) {
             (true, true) => What::Both,
             (true, false) => What::Orders,
             (false, _) => What::Fences,

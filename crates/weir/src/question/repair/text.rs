@@ -246,6 +246,7 @@ pub fn shown(loaded: &Loaded, broken: &Broken) -> String {
     match (property.and_then(|p| p.name.as_ref()), &question.kind) {
         (Some(name), _) => format!("{name} is {verdict}"),
         (None, QuestionKind::Assertions) => format!("an assertion is {verdict}"),
+        (None, QuestionKind::Races) => "two accesses race".to_owned(),
         (None, kind) => {
             format!("`{}` of line {} is {verdict}", kind.name(), loaded.line(question.span))
         }
