@@ -203,9 +203,11 @@ impl Fences {
             return Err(format!("orders are for C11, not for {model}"));
         }
         if is_c11 && self.redundant {
-            return Err("`--redundant` is about fences of processors; under C11, `--weaken` says which \
+            return Err(
+                "`--redundant` is about fences of processors; under C11, `--weaken` says which \
                         fences and orders are not needed"
-                .to_owned());
+                    .to_owned(),
+            );
         }
         let of_model = kinds_of(model);
         let wanted: Vec<FenceKind> = self.kinds.iter().filter_map(|kind| kind.fence()).collect();

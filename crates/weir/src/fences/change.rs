@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
+use weir_front::Language;
 use weir_front::gaps::{Gap, Inserted, replaced};
 use weir_front::orders::{OrderPlace, Replacement};
-use weir_front::Language;
 use weir_model::program::{FenceKind, Order};
 
 /// A change of a program: at which place, and what.

@@ -51,8 +51,7 @@ struct Row {
 /// The table.
 const ANY: Row =
     Row { load: [0, 1, 2], store: [0, 1, 4], update: [0, 1, 1, 2, 4], fence: [0, 1, 1, 2, 4] };
-const X86: Row =
-    Row { load: [0, 0, 0], store: [0, 0, 4], update: [0; 5], fence: [0, 0, 0, 0, 4] };
+const X86: Row = Row { load: [0, 0, 0], store: [0, 0, 4], update: [0; 5], fence: [0, 0, 0, 0, 4] };
 const ARM: Row =
     Row { load: [0, 1, 1], store: [0, 1, 1], update: [0, 1, 1, 2, 2], fence: [0, 2, 4, 4, 4] };
 const RISCV: Row =

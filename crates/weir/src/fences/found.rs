@@ -440,4 +440,3 @@ fn for_each_access(block: &[Stmt], visit: &mut dyn FnMut(&Stmt)) {
         }
     }
 }
-

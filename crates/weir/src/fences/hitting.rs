@@ -251,8 +251,7 @@ mod tests {
                         let hits = |s: &Set| clauses.iter().all(|c| c.meets(s));
                         let good: Vec<&Set> =
                             subsets.iter().filter(closed).filter(|s| hits(s)).collect();
-                        let is_least =
-                            |s: &&&Set| !good.iter().any(|t| t != *s && t.is_within(s));
+                        let is_least = |s: &&&Set| !good.iter().any(|t| t != *s && t.is_within(s));
                         let mut all: Vec<Set> =
                             good.iter().filter(is_least).map(|s| (*s).clone()).collect();
                         let costs: Vec<u64> = found.iter().map(&elements.cost).collect();

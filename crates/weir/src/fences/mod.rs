@@ -113,9 +113,8 @@ pub fn repairs(
         let next = starts.get(starts.partition_point(|(start, _)| *start < range.start));
         next.filter(|(start, _)| range.contains(start)).map(|(_, place)| *place)
     };
-    let fences = (0..gaps.len())
-        .flat_map(|place| kinds.iter().map(move |&kind| (place, kind)))
-        .collect();
+    let fences =
+        (0..gaps.len()).flat_map(|place| kinds.iter().map(move |&kind| (place, kind))).collect();
     let search = (request.reading.model, &request.costs);
     let variants = Variants::new(fenced, &fenced_source, place, fences, search);
     let places = places(text, gaps.iter().map(|gap| (gap.at, gap.is_behind)));
@@ -257,4 +256,3 @@ fn shown_cycles(loaded: &Loaded, runs: &mut [Broken], goal: Goal) -> Result<(), 
     }
     Ok(())
 }
-

@@ -369,7 +369,13 @@ impl<'a> Search<'a> {
         'search: while most.is_none_or(|most| sets.len() < most) {
             let known: Vec<Set> =
                 sets.iter().chain(open.iter().map(|(set, _)| set)).cloned().collect();
-            let next = match cheapest(&self.clauses, self.space.elements(), &known, batch, self.budget()) {
+            let next = match cheapest(
+                &self.clauses,
+                self.space.elements(),
+                &known,
+                batch,
+                self.budget(),
+            ) {
                 Ok(next) => next,
                 Err(stop) => {
                     stopped = Some(stop);

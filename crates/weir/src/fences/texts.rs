@@ -213,8 +213,9 @@ fn elements(sites: &Arc<[Site]>, atoms: &Arc<[Change]>, request: &Request) -> El
                 // than that of one without it.
                 (To::Order(order), Site::Order(tuned)) => {
                     let with = tuned.levels.iter().filter(|level| order.is_at_most(**level));
-                    let without =
-                        |with: &Order| tuned.weaker(*with).into_iter().filter(|weak| !order.is_at_most(*weak));
+                    let without = |with: &Order| {
+                        tuned.weaker(*with).into_iter().filter(|weak| !order.is_at_most(*weak))
+                    };
                     let steps = with.flat_map(|with| {
                         without(with).map(|weak| of(tuned, *with).saturating_sub(of(tuned, weak)))
                     });

@@ -15,8 +15,8 @@ use weir_model::program::FenceKind;
 use super::{caveats, claim};
 use crate::error::Error;
 use crate::fences::{
-    Broken, Change, Checked, Costs, Event as Step, Goal, Less, Repairs, Request, To, redundant, repairs,
-    weaken,
+    Broken, Change, Checked, Costs, Event as Step, Goal, Less, Repairs, Request, To, redundant,
+    repairs, weaken,
 };
 use crate::finding::{Basis, Block, Event, Evidence, Finding, Listener, Proof, Question, Report};
 use crate::load::{Loaded, Reading};

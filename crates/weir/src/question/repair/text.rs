@@ -188,7 +188,8 @@ pub fn place_name(known: &Repaired, number: usize) -> String {
     let place = &found.places[number];
     let line = place.line;
     if found.ordered(number).is_some() {
-        let on_line = |(other, at): (usize, &Place)| at.line == line && found.ordered(other).is_some();
+        let on_line =
+            |(other, at): (usize, &Place)| at.line == line && found.ordered(other).is_some();
         return match found.places.iter().enumerate().filter(|at| on_line(*at)).count() {
             0 | 1 => format!("on line {line}"),
             _ => format!("on line {line}, column {}", column(found, number) + 1),
