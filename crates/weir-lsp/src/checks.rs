@@ -158,6 +158,8 @@ pub struct Repair {
     pub edits: Vec<(Range<usize>, String)>,
     /// How many fences there are.
     pub fences: usize,
+    /// How many orders become stronger.
+    pub orders: usize,
 }
 
 /// What was found about a text.
@@ -256,7 +258,9 @@ impl Check {
         if cancellation.is_cancelled() {
             return None;
         }
-        Some(Repair { model, edits: found.edits(&set.changes), fences: set.changes.len() })
+        let orders = set.changes.iter().filter(|change| change.to.order().is_some()).count();
+        let fences = set.changes.len() - orders;
+        Some(Repair { model, edits: found.edits(&set.changes), fences, orders })
     }
 }
 

@@ -218,8 +218,8 @@ impl Repairs {
             let kept = if this.is_weakened { texts.standing(set) } else { vec![] };
             let changes = texts.changes(set);
             let cost = this.cost_of(&changes, request, this.is_weakened);
-            // The text of a set is what was checked.
-            Repair { cost, changes, kept, is_confirmed: true }
+            // That a set repairs may follow from one inside it, so its own text is checked in the end.
+            Repair { cost, changes, kept, is_confirmed: false }
         };
         let region = |clause: &Set| texts.region(clause);
         self.search((texts, self.is_weakened), request, progress, &repair, &region)

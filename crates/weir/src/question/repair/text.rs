@@ -56,7 +56,7 @@ pub fn blocks(known: &Repaired, layout: Layout) -> Vec<Block> {
             Some(file) => format!("  line {line} of {file}"),
             None => format!("  line {line}  {}", line_text(found, *line)),
         });
-        let title = "Not tried, since the text does not name these orders";
+        let title = "Not tried, since the text names no order here";
         blocks.push(Block::plain("", title, lines.collect()));
     }
     for (changes, why) in &found.open {
