@@ -291,11 +291,14 @@ impl<'s> Execution<'s> {
         }
     }
 
-    /// Whether a process goes no further, whatever it reads of what it may read.
+    /// Whether a process may go no further: it has no step, or it can take rounds of an `await` after which no others
+    /// lead out of it.
     fn is_stuck(&self, p: ProcessId) -> bool {
-        let mut open = vec![self.clone()];
-        let mut seen: Vec<(StateId, Vec<Option<usize>>)> = Vec::new();
-        while let Some(now) = open.pop() {
+        let mut seen: Vec<((StateId, Vec<Option<usize>>), Self)> = vec![self.waiting(p)];
+        let mut rounds: Vec<Vec<usize>> = Vec::new();
+        let mut leaves: Vec<bool> = Vec::new();
+        while rounds.len() < seen.len() {
+            let now = seen[rounds.len()].1.clone();
             let from = now.controls[p.index()];
             let see = |x: VarId, _| {
                 let values = now.modifications[x.index()].iter();
@@ -304,6 +307,7 @@ impl<'s> Execution<'s> {
                     What::Fence(_) => None,
                 }))
             };
+            let (mut to, mut is_left) = (Vec::new(), false);
             for (_, t) in now.system.steps(p, from, see) {
                 let choices = match t.op {
                     Op::Nop | Op::Fence(_) => vec![None],
@@ -318,24 +322,39 @@ impl<'s> Execution<'s> {
                         continue;
                     }
                     if !t.waits {
-                        return false;
+                        is_left = true;
+                        continue;
                     }
-                    let read = |id: usize| match next.operations[id].what {
-                        What::Access { reads, .. } => reads,
-                        What::Fence(_) => None,
-                    };
-                    // Who has read the newest of everything reads it again.
-                    let mut sources: Vec<Option<usize>> = next.of(p).map(read).collect();
-                    sources.sort_unstable();
-                    sources.dedup();
-                    let key = (t.to, sources);
-                    if !seen.contains(&key) {
-                        seen.push(key);
-                        open.push(next);
+                    let next = next.waiting(p);
+                    let known = seen.iter().position(|(key, _)| *key == next.0);
+                    to.push(known.unwrap_or(seen.len()));
+                    if known.is_none() {
+                        seen.push(next);
                     }
                 }
             }
+            rounds.push(to);
+            leaves.push(is_left);
         }
-        true
+        // What leads out does, and what leads there.
+        for _ in 0..rounds.len() {
+            for n in 0..rounds.len() {
+                leaves[n] |= rounds[n].iter().any(|to| leaves[*to]);
+            }
+        }
+        leaves.contains(&false)
+    }
+
+    /// An execution in which a process waits, with what tells it from others: where the process is, and which writes it has
+    /// read. Who has read the newest of everything reads it again.
+    fn waiting(&self, p: ProcessId) -> ((StateId, Vec<Option<usize>>), Self) {
+        let read = |id: usize| match self.operations[id].what {
+            What::Access { reads, .. } => reads,
+            What::Fence(_) => None,
+        };
+        let mut sources: Vec<Option<usize>> = self.of(p).map(read).collect();
+        sources.sort_unstable();
+        sources.dedup();
+        ((self.controls[p.index()], sources), self.clone())
     }
 }

@@ -260,9 +260,12 @@ fn a_system_that_grows_without_end_is_no_reason_to_say_nothing() {
 fn requests_that_make_no_sense_are_refused() {
     for (options, message) in [
         (vec!["--kinds", "wfence"], "`wfence` orders nothing under TSO"),
-        (vec!["--model", "tso+r->w"], "`weir fences` is for SC, TSO, PSO and NSW"),
+        (vec!["--model", "tso+r->w"], "`weir fences` is for SC, TSO, PSO, NSW and C11"),
         (vec!["--cost", "fence=0"], "a cost is a number from 1"),
-        (vec!["--cost", "mfence=2"], "there is no fence `mfence`"),
+        (vec!["--cost", "mfence=2"], "there is no fence or order `mfence`"),
+        (vec!["--model", "tso", "--kinds", "orders"], "orders are for C11, not for TSO"),
+        (vec!["--model", "tso", "--weaken"], "orders are for C11, not for TSO"),
+        (vec!["--model", "c11", "--redundant"], "under C11, `--weaken` says"),
     ] {
         let args = [vec!["fences", "corpus/peterson-2.weir"], options].concat();
         let output = weir(&args);
@@ -379,4 +382,116 @@ fn reports_about_c_name_lines_of_the_text_and_say_how_orders_are_read() {
     let text = text.replace("memory_order_relaxed", "memory_order_seq_cst");
     let (_, out) = fences_of("strong.c", &text);
     assert!(!out.contains("memory orders are read"), "{out}");
+}
+
+/// Programs that are violated under C11 and can be repaired by orders.
+const UNORDERED: [&str; 5] = [
+    "examples/rust/mailbox.rs",
+    "examples/c/mailbox.c",
+    "examples/rust/peterson.rs",
+    "examples/c/peterson.c",
+    "litmus-mp.weir",
+];
+
+#[test]
+fn patches_of_orders_apply_and_their_results_check() {
+    let folder = folder("fences-orders");
+    let text = "// Message passing.\nvar x, y\nprocess p {\n    x.store(1, relaxed)\n    y.store(1, relaxed)\n}\n\
+        process q {\n    reg r, s\n    r = y.load(relaxed)\n    s = x\n}\nfinal never q.r == 1 and q.s == 0\n";
+    for file in UNORDERED {
+        let target = folder.join(file.rsplit('/').next().unwrap());
+        match file {
+            "litmus-mp.weir" => fs::write(&target, text).unwrap(),
+            _ => {
+                fs::copy(root().join(file), &target).unwrap();
+            }
+        }
+        let old = fs::read_to_string(&target).unwrap();
+        let target = target.to_str().unwrap();
+        assert_eq!(weir(&["check", target, "--model", "c11"]).status, 1, "{file}");
+        let patch = weir(&["fences", target, "--model", "c11", "--patch"]);
+        assert_eq!(patch.status, 0, "{file}: {}", patch.err);
+        let output = weir(&["fences", target, "--model", "c11", "--write"]);
+        assert_eq!(output.status, 0, "{file}: {}", output.err);
+        assert_eq!(fs::read_to_string(format!("{target}.orig")).unwrap(), old);
+        let new = fs::read_to_string(target).unwrap();
+        for line in patch.out.lines().filter(|l| l.starts_with('+') && !l.starts_with("+++")) {
+            assert!(new.lines().any(|l| l == &line[1..]), "{file}: {line}");
+        }
+        assert_eq!(weir(&["check", target, "--model", "c11"]).status, 0, "{file}");
+        let output = weir(&["fences", target, "--model", "c11"]);
+        assert!(output.out.contains("no stronger order is needed"), "{file}: {}", output.out);
+        // The least that repairs it cannot be weaker. It may have had stronger orders elsewhere.
+        let output = weir(&["fences", target, "--weaken"]);
+        assert_eq!(output.status, 0, "{file}: {}", output.err);
+    }
+    let new = fs::read_to_string(folder.join("mailbox.rs")).unwrap();
+    assert!(new.contains("FULL.store(true, std::sync::atomic::Ordering::Release)"), "{new}");
+    assert!(new.contains("FULL.load(std::sync::atomic::Ordering::Acquire)"), "{new}");
+}
+
+#[test]
+fn what_comes_back_with_a_weaker_order_is_shown_and_kept() {
+    let output = weir(&["fences", "examples/rust/mailbox.rs", "--model", "c11", "--runs"]);
+    assert!(output.out.contains("With relaxed on line 17"), "{}", output.out);
+    assert!(output.out.contains("(old)"), "{}", output.out);
+    let folder = folder("fences-orders-evidence");
+    let target = folder.join("mailbox.rs");
+    fs::copy(root().join("examples/rust/mailbox.rs"), &target).unwrap();
+    let name = target.to_str().unwrap();
+    let evidence = folder.join("evidence");
+    let dir = evidence.to_str().unwrap();
+    let output = weir(&["fences", name, "--model", "c11", "--evidence", dir]);
+    assert_eq!(output.status, 0, "{}", output.err);
+    let mut witnesses = 0;
+    for file in fs::read_dir(&evidence).unwrap() {
+        let file = file.unwrap().path();
+        let file = file.to_str().unwrap();
+        if let Some(base) = file.strip_suffix(".witness.json") {
+            let output = weir(&["certify", file, &format!("{base}.rs")]);
+            assert_eq!(output.status, 0, "{file}: {}{}", output.out, output.err);
+            witnesses += 1;
+        }
+    }
+    assert_eq!(witnesses, 2);
+}
+
+#[test]
+fn weaker_orders_are_reported_as_json() {
+    let output = weir(&["fences", "examples/c/dekker.c", "--weaken", "--format", "json"]);
+    let report: Value = serde_json::from_str(&output.out).unwrap();
+    let details = &report["findings"][0]["details"];
+    assert_eq!(details["result"], "weaker");
+    let set = &details["sets"][0];
+    assert!(set["cost"].as_u64() < set["of"].as_u64(), "{set}");
+    let changed = &set["fences"][0];
+    assert_eq!((&changed["now"], &changed["kind"]), (&"release".into(), &"relaxed".into()));
+    let kept = set["kept"].as_array().unwrap();
+    assert!(
+        kept.len() == 3 && kept.iter().all(|order| order["without"]["steps"].is_u64()),
+        "{set}"
+    );
+}
+
+#[test]
+fn targets_and_costs_decide_what_is_cheapest() {
+    let file = "examples/store-buffering.weir";
+    let cost = |options: &[&str]| {
+        let args =
+            [&["fences", file, "--model", "c11", "--kinds", "orders,fence"], options].concat();
+        let output = weir(&args);
+        assert_eq!(output.status, 0, "{}{}", output.out, output.err);
+        let line =
+            output.out.lines().find(|l| l.starts_with("The cheapest set")).unwrap().to_owned();
+        (
+            line.rsplit(' ').next().unwrap().parse::<u64>().unwrap(),
+            output.out.contains("fence   before"),
+        )
+    };
+    let of = |options: &[&str]| cost(options).0;
+    assert_eq!(of(&["--cost", "seq_cst=1"]), 4);
+    assert_eq!(of(&["--cost", "fence=1,seq_cst=9"]), 2);
+    // Two stores that wait for the buffer, or two fences.
+    assert_eq!(of(&["--target", "x86"]), 8);
+    assert_eq!(of(&["--target", "arm"]), 4);
 }

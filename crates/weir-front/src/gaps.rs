@@ -150,6 +150,23 @@ pub fn insert(
     inserted
 }
 
+/// A text in which ranges are replaced, none of which overlap. Of several that are inserted at one place, the
+/// first of the list comes first.
+pub fn replaced(text: &str, edits: &[(Range<usize>, String)]) -> Inserted {
+    let mut edits: Vec<&(Range<usize>, String)> = edits.iter().collect();
+    edits.sort_by_key(|(range, _)| (range.start, range.end));
+    let mut new = Inserted { text: String::new(), fences: vec![], parts: vec![(0, 0)] };
+    let mut done = 0;
+    for (range, by) in edits {
+        new.text += &text[done..range.start.max(done)];
+        new.text += by;
+        done = done.max(range.end);
+        new.parts.push((new.text.len(), done));
+    }
+    new.text += &text[done..];
+    new
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

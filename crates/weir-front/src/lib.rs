@@ -23,6 +23,7 @@ pub mod litmus;
 mod locked;
 pub(crate) mod lowering;
 pub use lowering::finish::RACES;
+pub mod orders;
 pub mod promela;
 pub mod rmm;
 pub mod rust;
@@ -35,6 +36,7 @@ pub mod weir;
 pub use diagnostic::Diagnostic;
 pub use gaps::Gap;
 pub use lowering::Options as Lowering;
+pub use orders::OrderPlace;
 pub use source::Source;
 
 use std::path::{Path, PathBuf};
@@ -100,6 +102,8 @@ pub struct Language {
     pub declare: Option<fn(&str) -> String>,
     /// Where fences can be inserted into a text that can be read.
     pub gaps: fn(&str) -> Vec<Gap>,
+    /// Where memory orders are written in a text that can be read, or can be written.
+    pub orders: fn(&str) -> Vec<OrderPlace>,
     /// How a fence is written, if the language has it.
     pub fence: fn(FenceKind) -> Option<&'static str>,
 }

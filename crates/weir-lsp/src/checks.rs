@@ -158,6 +158,8 @@ pub struct Repair {
     pub edits: Vec<(Range<usize>, String)>,
     /// How many fences there are.
     pub fences: usize,
+    /// How many orders become stronger.
+    pub orders: usize,
 }
 
 /// What was found about a text.
@@ -252,11 +254,13 @@ impl Check {
         let question = question::Repair { most: Some(1), ..question::Repair::default() };
         let report = self.verifier(model).ask(&question, &|_| {}).ok()?;
         let found = &report.findings.first()?.basis::<Repaired>()?.repairs;
-        let set = found.sets.first().filter(|set| !set.fences.is_empty())?;
+        let set = found.sets.first().filter(|set| !set.changes.is_empty())?;
         if cancellation.is_cancelled() {
             return None;
         }
-        Some(Repair { model, edits: found.edits(&set.fences), fences: set.fences.len() })
+        let orders = set.changes.iter().filter(|change| change.to.order().is_some()).count();
+        let fences = set.changes.len() - orders;
+        Some(Repair { model, edits: found.edits(&set.changes), fences, orders })
     }
 }
 

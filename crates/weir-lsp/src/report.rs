@@ -184,14 +184,17 @@ fn is_on_line(document: &Document, range: &Range<usize>, at: &Range<usize>) -> b
 
 fn repair_title(document: &Document, repair: &Repair) -> String {
     let lines = repair.edits.iter().map(|(range, _)| document.line(range.start).to_string());
-    let lines: Vec<String> = lines.collect();
-    let what = match repair.fences {
-        1 => "the missing fence".to_owned(),
-        n => format!("the {n} missing fences"),
+    let mut lines: Vec<String> = lines.collect();
+    lines.dedup();
+    let what = match (repair.fences, repair.orders) {
+        (1, 0) => "Insert the missing fence".to_owned(),
+        (n, 0) => format!("Insert the {n} missing fences"),
+        (_, 1) => "Make an order stronger".to_owned(),
+        (_, n) => format!("Make {n} orders stronger"),
     };
     let line = if lines.len() == 1 { "line" } else { "lines" };
     let lines = lines.join(", ");
-    format!("Insert {what} at {line} {lines}: then nothing is violated under {}", repair.model)
+    format!("{what} at {line} {lines}: then nothing is violated under {}", repair.model)
 }
 
 fn action(

@@ -462,3 +462,43 @@ fn all_runs(program: &Program, rng: &mut Rng) -> Option<Result<(u64, u64, u64), 
     }
     Some(Ok((reached.finals.len() as u64, tampered, rejected)))
 }
+
+/// Who waits sees the newest write in the end, also if it is not the one that is waited for: what is a deadlock under SC is one here.
+#[test]
+fn waiting_for_what_was_overwritten_may_take_for_ever() {
+    let text = |order: (&str, &str), flag: &str| {
+        let (store, load) = order;
+        format!(
+            "var flag, z process a {{ flag.store(1, relaxed) {flag} z.store(1, {store}) }} \
+             process b {{ await z.load({load}) == 1 await flag.load({load}) == 1 }} no deadlock"
+        )
+    };
+    for order in [("relaxed", "relaxed"), ("release", "acquire"), ("seq_cst", "seq_cst")] {
+        let overwritten = text(order, "flag.store(0, relaxed)");
+        for model in [MemoryModel::SC, MemoryModel::C11] {
+            assert_eq!(
+                verdicts(&overwritten, model)[0].1,
+                Verdict::Violated,
+                "{model}: {overwritten}"
+            );
+        }
+        let stays = text(order, "");
+        assert_eq!(verdicts(&stays, MemoryModel::C11)[0].1, Verdict::Holds, "{stays}");
+    }
+}
+
+/// To free an object is an access that is not atomic.
+#[test]
+fn freeing_races_with_accesses_that_do_not_happen_before_it() {
+    let path =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/rust/refcount.rs");
+    let text = std::fs::read_to_string(path).unwrap();
+    let races = |text: &str| {
+        let report =
+            Verifier::new(text).name("refcount.rs").model(MemoryModel::C11).check().unwrap();
+        report.findings.iter().any(|f| f.name() == "races" && f.verdict == Verdict::Violated)
+    };
+    assert!(!races(&text));
+    assert!(races(&text.replace("fetch_sub(1, Release)", "fetch_sub(1, Relaxed)")));
+    assert!(races(&text.replace("fence(Acquire);", "")));
+}

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use weir::MemoryModel;
-use weir::fences::{Checked, Fence, Goal, Repair, Repairs, Request, redundant, repairs};
+use weir::fences::{Change, Checked, Goal, Repair, Repairs, Request, To, redundant, repairs};
 use weir::solver::outcomes;
 use weir_engine::SearchOptions;
 use weir_gen::tools::is_slow;
@@ -22,7 +22,7 @@ use weir_model::system::System;
 const MODELS: [MemoryModel; 3] = [MemoryModel::TSO, MemoryModel::PSO, MemoryModel::NSW];
 
 /// Whether a text with fences is repaired; `None` if it is not known.
-fn repaired(found: &Repairs, fences: &[Fence], request: &Request) -> Option<bool> {
+fn repaired(found: &Repairs, fences: &[Change], request: &Request) -> Option<bool> {
     match found.check(fences, request, &request.options).unwrap() {
         Checked::Repaired(..) => Some(true),
         Checked::Broken(..) => Some(false),
@@ -35,13 +35,13 @@ fn brute_force(
     found: &Repairs,
     request: &Request,
     kinds: &[FenceKind],
-) -> Option<BTreeSet<Vec<Fence>>> {
-    let fences: Vec<Fence> = (0..found.places.len())
-        .flat_map(|place| kinds.iter().map(move |&kind| Fence { place, kind }))
+) -> Option<BTreeSet<Vec<Change>>> {
+    let fences: Vec<Change> = (0..found.places.len())
+        .flat_map(|place| kinds.iter().map(move |&kind| Change { place, to: To::Fence(kind) }))
         .collect();
     let mut subsets: Vec<u32> = (0..1 << fences.len()).collect();
     subsets.sort_by_key(|bits: &u32| bits.count_ones());
-    let set = |bits: u32| -> Vec<Fence> {
+    let set = |bits: u32| -> Vec<Change> {
         (0..fences.len()).filter(|e| bits >> e & 1 == 1).map(|e| fences[e]).collect()
     };
     let mut minimal: Vec<u32> = vec![];
@@ -71,7 +71,7 @@ fn agrees(name: &str, text: &str, request: &Request, most: usize) -> bool {
         Err(error) => panic!("{name}: {error}\n{text}"),
     };
     let Some(expected) = brute_force(&found, request, &kinds) else { return false };
-    let sets: BTreeSet<Vec<Fence>> = found.sets.iter().map(|s| s.fences.clone()).collect();
+    let sets: BTreeSet<Vec<Change>> = found.sets.iter().map(|s| s.changes.clone()).collect();
     assert_eq!(sets, expected, "{name} under {model}, {all} fences:\n{text}");
     assert_eq!(found.beyond.is_some(), expected.is_empty(), "{name} under {model}:\n{text}");
     assert!(found.is_complete || found.beyond.is_some());
@@ -156,7 +156,7 @@ fn the_marks_of_the_corpus_are_minimal_sets() {
                 continue;
             }
             let lines = |set: &Repair| -> BTreeSet<usize> {
-                set.fences.iter().map(|f| found.places[f.place].line).collect()
+                set.changes.iter().map(|f| found.places[f.place].line).collect()
             };
             let sets: Vec<BTreeSet<usize>> = found.sets.iter().map(lines).collect();
             let marked = marked(&text, model);

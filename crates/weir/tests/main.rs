@@ -13,6 +13,7 @@ mod examples;
 mod external;
 mod facade;
 mod fences;
+mod fences_orders;
 mod formats;
 mod formats_agree;
 mod litmus_c;

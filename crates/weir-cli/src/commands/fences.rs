@@ -4,7 +4,7 @@ use std::path::Path;
 
 use weir::question::{Exhibits, Repaired, side_by_side};
 use weir::report::diff;
-use weir::{Finding, MemoryModel, Report, Verifier};
+use weir::{Finding, Report, Verifier};
 
 use super::ask::{Asking, heard, status_of};
 use super::{Status, complain, fail, note, print, reject, write_whole};
@@ -15,7 +15,7 @@ use crate::output::{rewrite, write_backup};
 use crate::report::{Printed, blocks};
 
 pub fn run(args: &Fences) -> Status {
-    let models = args.models.or(&[MemoryModel::TSO]);
+    let models = args.models.or(&[args.default_model()]);
     for model in &models {
         if let Err(message) = args.question(*model) {
             return fail(&message);

@@ -13,6 +13,7 @@ mod expression;
 mod gaps;
 mod library;
 mod number;
+mod orders;
 mod preprocess;
 mod quiet;
 mod statement;
@@ -43,6 +44,7 @@ pub static LANGUAGE: Language = Language {
     read,
     declare: None,
     gaps: gaps::gaps,
+    orders: orders::orders,
     fence: gaps::fence,
 };
 

@@ -67,6 +67,7 @@ pub static LANGUAGE: Language = Language {
     read: read_with,
     declare: None,
     gaps,
+    orders: |_| Vec::new(),
     fence: |kind| {
         Some(match kind {
             FenceKind::Full => "MFENCE",

@@ -59,7 +59,8 @@ impl Builder {
         place
     }
 
-    /// Frees an object. Freeing it twice fails.
+    /// Frees an object. Freeing it twice fails. To free is no atomic access, and races with all accesses of the
+    /// object that do not happen before it.
     pub fn free(&mut self, pointer: &Value) {
         if pointer.known() == Some(0) {
             return;
@@ -85,11 +86,11 @@ impl Builder {
         }
         self.each(&target, &mut |this, place| match this.freed_flag(place) {
             Some(flag) => {
-                let is_freed = this.load(&flag, Order::Relaxed);
+                let is_freed = this.load(&flag, Order::Plain);
                 let code = this.to_code(&is_freed.data);
                 let condition = unary(weir_model::program::UnOp::Not, code);
                 this.assert(&Value::code(condition, Type::Bool));
-                this.store(&flag, &Value::number(1, Type::Bool), Order::Relaxed);
+                this.store(&flag, &Value::number(1, Type::Bool), Order::Plain);
             }
             // Not allocated.
             None => this.fail_here(),
@@ -104,7 +105,7 @@ impl Builder {
     /// Fails if the object that a place is in has been freed.
     pub(super) fn check_freed(&mut self, place: &Place) {
         let Some(flag) = self.freed_flag(place) else { return };
-        let is_freed = self.load(&flag, Order::Relaxed);
+        let is_freed = self.load(&flag, Order::Plain);
         let code = self.to_code(&is_freed.data);
         let condition = unary(weir_model::program::UnOp::Not, code);
         self.assert(&Value::code(condition, Type::Bool));
@@ -118,7 +119,7 @@ impl Builder {
         }
         let name = format!("{}.freed", object.name);
         let key = super::hash(&(object.key, "freed"));
-        let bool = Type::Atomic(Type::Bool.into());
+        let bool = Type::Bool;
         let Type::Array(_, len) = *object.ty.plain() else {
             let flag = self.object(key, &name, &bool);
             return Some(Lvalue::place(self.whole(flag)));

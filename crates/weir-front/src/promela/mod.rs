@@ -110,6 +110,7 @@ pub static LANGUAGE: Language = Language {
     read: read_with,
     declare: None,
     gaps,
+    orders: |_| Vec::new(),
     fence: |kind| Some(kind.name()),
 };
 

@@ -45,6 +45,7 @@ pub static LANGUAGE: Language = Language {
     read: read_with,
     declare: Some(|name| format!("{name} = 0 : [0:3]")),
     gaps,
+    orders: |_| Vec::new(),
     fence: |kind| {
         Some(match kind {
             FenceKind::Full => "fence",

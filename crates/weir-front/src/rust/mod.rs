@@ -40,6 +40,7 @@ mod library_methods;
 mod macros;
 mod names;
 mod numbers;
+mod orders;
 mod patterns;
 mod places;
 mod reader;
@@ -66,6 +67,7 @@ pub static LANGUAGE: Language = Language {
     read: read_in_thread,
     declare: None,
     gaps: gaps::gaps,
+    orders: orders::orders,
     fence: |kind| {
         Some(match kind {
             FenceKind::Full => "std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);",

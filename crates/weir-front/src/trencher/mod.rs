@@ -44,6 +44,7 @@ pub static LANGUAGE: Language = Language {
     read: |name, text, _| read(name, text),
     declare: None,
     gaps,
+    orders: |_| Vec::new(),
     fence: |kind| (kind == FenceKind::Full).then_some("mfence"),
 };
 

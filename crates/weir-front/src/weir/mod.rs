@@ -20,6 +20,7 @@ mod lexer;
 mod lower;
 pub mod names;
 mod operators;
+mod orders;
 mod parse;
 pub mod print;
 pub(crate) mod tree;
@@ -43,6 +44,7 @@ pub static LANGUAGE: Language = Language {
     read: |name, text, _| read(name, text),
     declare: Some(|name| format!("var {name}: 0..3")),
     gaps,
+    orders: orders::orders,
     fence: |kind| Some(kind.name()),
 };
 

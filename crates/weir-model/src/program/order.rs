@@ -60,6 +60,18 @@ impl Order {
         matches!(self, Self::SeqCst | Self::Fenced)
     }
 
+    /// Whether whatever this order forbids is forbidden by another one too. Acquire and release are not
+    /// comparable, and an access that is not atomic is comparable to none.
+    pub fn is_at_most(self, other: Self) -> bool {
+        match (self, other) {
+            (a, b) if a == b => true,
+            (Self::Plain, _) | (_, Self::Plain) => false,
+            (Self::Relaxed, _) => true,
+            (Self::Acquire | Self::Release, b) => b > Self::Release,
+            (a, b) => a < b,
+        }
+    }
+
     /// The order of a compare-and-swap that fails, if none is given: what is left of the order without the
     /// write ([atomics.types.operations] in the C++ standard).
     #[must_use]

@@ -1,4 +1,7 @@
-//! The search for sets of fences.
+//! The search for sets of changes: fences that are inserted or stand in a program, and orders that are stronger.
+//!
+//! What follows speaks of fences; of orders the same is true. A stronger order only forbids executions, and a set of elements
+//! ([`Space`]) stands for the orders that they are together.
 //!
 //! A set of fences *repairs* a program if no reachable state of the program with these fences
 //! settles a question, or, if robustness is asked for, every run of it has the trace of an SC
@@ -7,7 +10,7 @@
 //! go on in the end.
 //!
 //! Every set that repairs contains an element of each *clause*. Clauses come from runs
-//! ([`Variants::clause`]). The cheapest sets that hit all clauses are tried, as in the
+//! ([`Space::clause`]). The cheapest sets that hit all clauses are tried, as in the
 //! enumeration of minimal unsatisfiable and maximal satisfiable sets (Liffiton et al. 2016): one
 //! that repairs is inclusion-minimal, since no smaller set hits all clauses. The run of one that
 //! does not gives a new clause. When no set is left that hits all clauses, all minimal sets are
@@ -31,17 +34,20 @@ use weir_model::ids::QuestionId;
 use weir_model::limits::{Budget, Stop};
 use weir_model::memory_model::MemoryModel;
 use weir_model::question::Kind;
-use weir_model::system::{System, Unbuilt};
+use weir_model::system::System;
 
-use super::hitting::{Set, cheapest};
-use super::variant::Variants;
-use super::{Goal, Request};
+use super::hitting::{Elements, Set, cheapest};
+use super::request::{Goal, Request};
 use crate::engines::ENGINES;
 use crate::error::Error;
 use crate::solver::{check_some, chosen};
 
 /// So many sets are tried at a time once the clauses seem to be known.
 const BATCH: usize = 4;
+
+/// The costs in a search are so many times those that are reported: of two sets of the same cost, the one with fewer elements comes
+/// first.
+pub(super) const FINER: u64 = 1 << 16;
 
 /// The bytes that a small search may store.
 const PROBE: usize = 2 << 20;
@@ -193,10 +199,31 @@ pub(super) struct Found {
     pub kept: Vec<System>,
 }
 
+/// Programs that differ in what is searched: each set of elements is one.
+pub(super) trait Space: Sync {
+    /// What sets are made of.
+    fn elements(&self) -> &Elements;
+
+    /// The program of a set, or why it is not known.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    fn system(&self, set: &Set, budget: &Budget) -> Result<Result<System, String>, Error>;
+
+    /// Whether a set orders all that another one does.
+    fn covers(&self, set: &Set, other: &Set) -> bool;
+
+    /// A clause of the runs of the program of a set: if a set has none of its elements, one of these runs is one
+    /// of its program too.
+    ///
+    /// # Errors
+    /// If a program cannot be read.
+    fn clause(&self, set: &Set, system: &System, runs: &[Broken]) -> Result<Set, Error>;
+}
+
 pub(super) struct Search<'a> {
-    variants: &'a Variants,
+    space: &'a dyn Space,
     ask: Ask<'a>,
-    costs: Vec<u64>,
     options: &'a SearchOptions,
     clauses: Vec<Set>,
     /// Sets that repair.
@@ -208,11 +235,10 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    pub fn new(variants: &'a Variants, request: &'a Request) -> Self {
+    pub fn new(space: &'a dyn Space, request: &'a Request) -> Self {
         Self {
-            variants,
+            space,
             ask: request.ask(),
-            costs: variants.fences.iter().map(|f| request.costs.of(f.kind)).collect(),
             options: &request.options,
             clauses: vec![],
             proved: vec![],
@@ -233,10 +259,10 @@ impl<'a> Search<'a> {
     /// Tries all fences but one, for each of them: a run that this lets through shows that the
     /// fence is needed, also if it stays open which others are.
     pub fn try_without_each(&mut self) -> Result<(), Error> {
-        let count = self.variants.fences.len();
-        for e in 0..count {
-            let alone = Set::empty(count).with(e);
-            let others = Set::full(count).without(&alone);
+        let elements = self.space.elements();
+        let all = Set::full(elements.len());
+        for e in elements.last_of(&all) {
+            let others = elements.without(&all, e);
             let store = Some(PROBE * 16).min(self.budget().store().or(Some(usize::MAX)));
             let budget = self.budget().clone().with_store(store.unwrap_or(PROBE));
             let options = SearchOptions { budget, ..self.options.clone() };
@@ -259,7 +285,7 @@ impl<'a> Search<'a> {
         if let Some(clause) = self.clauses.iter().find(|clause| !clause.meets(set)) {
             return Ok(Tried::Fails(clause.clone()));
         }
-        if self.proved.iter().any(|proved| self.variants.covers(set, proved)) {
+        if self.proved.iter().any(|proved| self.space.covers(set, proved)) {
             return Ok(Tried::Repairs);
         }
         self.check_set(decide, set, options)
@@ -272,22 +298,14 @@ impl<'a> Search<'a> {
         set: &Set,
         options: &SearchOptions,
     ) -> Result<Tried, Error> {
-        let program = self.variants.program(set, true);
-        let system = match System::for_model_within(program, self.ask.model, &options.budget) {
+        let system = match self.space.system(set, &options.budget)? {
             Ok(system) => system,
-            Err(unbuilt @ (Unbuilt::Stopped(_) | Unbuilt::Wrong(_))) => {
-                return Ok(Tried::Open(unbuilt.to_string()));
-            }
+            Err(reason) => return Ok(Tried::Open(reason)),
         };
         let tried = match decide(&system, self.ask, options)? {
             Decided::Repaired(_) => Tried::Repairs,
             Decided::Open(reason) => Tried::Open(reason),
-            Decided::Broken(runs) => {
-                let clauses = runs.iter().map(|b| self.variants.clause(set, &system, &b.run));
-                // The smallest says most.
-                let smallest = clauses.min_by_key(|c| (c.len(), c.clone()));
-                Tried::Fails(smallest.expect("a run shows that it is broken"))
-            }
+            Decided::Broken(runs) => Tried::Fails(self.space.clause(set, &system, &runs)?),
         };
         if self.budget().check().is_err() {
             self.kept.lock().unwrap_or_else(PoisonError::into_inner).push(system);
@@ -299,14 +317,15 @@ impl<'a> Search<'a> {
     /// run shows that it still does not. `decide` looks for the run. An element stays without a
     /// search if a set that repairs has no other one of the clause.
     fn shrink(&mut self, mut clause: Set, decide: Decide) -> Result<Set, Error> {
-        let all = Set::full(self.costs.len());
+        let elements = self.space.elements();
+        let all = Set::full(elements.len());
         for e in clause.clone().iter() {
             // It may be gone together with an earlier one.
             if !clause.contains(e) || clause.len() == 1 || self.budget().check().is_err() {
                 continue;
             }
-            let larger = all.without(&clause).with(e);
-            if self.proved.iter().any(|proved| self.variants.covers(&larger, proved)) {
+            let larger = all.without(&clause).union(&elements.includes[e]);
+            if self.proved.iter().any(|proved| self.space.covers(&larger, proved)) {
                 continue;
             }
             self.tally.checks += 1;
@@ -350,7 +369,13 @@ impl<'a> Search<'a> {
         'search: while most.is_none_or(|most| sets.len() < most) {
             let known: Vec<Set> =
                 sets.iter().chain(open.iter().map(|(set, _)| set)).cloned().collect();
-            let next = match cheapest(&self.clauses, &self.costs, &known, batch, self.budget()) {
+            let next = match cheapest(
+                &self.clauses,
+                self.space.elements(),
+                &known,
+                batch,
+                self.budget(),
+            ) {
                 Ok(next) => next,
                 Err(stop) => {
                     stopped = Some(stop);
@@ -361,7 +386,7 @@ impl<'a> Search<'a> {
                 is_complete = open.is_empty();
                 break;
             };
-            self.tally.at_least = first.iter().map(|e| self.costs[e]).sum();
+            self.tally.at_least = (self.space.elements().cost)(first) / FINER;
             let tried = self.try_all(&next)?;
             self.tally.checks += next.len();
             batch = BATCH;
@@ -398,7 +423,7 @@ impl<'a> Search<'a> {
             true => self.reduce_clauses(&sets, is_complete)?,
             false => self.clauses.clear(),
         }
-        let cost = |set: &Set| set.iter().map(|e| self.costs[e]).sum::<u64>();
+        let cost = &self.space.elements().cost;
         sets.sort_by_key(|set| (cost(set), set.iter().collect::<Vec<_>>()));
         self.clauses.sort_by_key(|clause| clause.iter().collect::<Vec<_>>());
         let (clauses, tally) = (std::mem::take(&mut self.clauses), self.tally);

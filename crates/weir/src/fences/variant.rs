@@ -1,23 +1,21 @@
-//! Variants of a program: the same code with other fences.
+//! Variants of a program: the same code with other fences. The fences are put into the program itself, so that runs show
+//! where others would make a difference.
 
 use std::collections::HashMap;
 
 use weir_front::Source;
 use weir_model::ids::SpanId;
+use weir_model::limits::Budget;
+use weir_model::memory_model::MemoryModel;
 use weir_model::program::{FenceKind, Program, Stmt, StmtKind};
 use weir_model::run::Run;
 use weir_model::system::{Op, System};
 
-use super::hitting::Set;
-
-/// A fence that a program may have: at which place, and of which kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Fence {
-    /// The number of the place.
-    pub place: usize,
-    /// The kind.
-    pub kind: FenceKind,
-}
+use super::change::{Change, To};
+use super::costs::Costs;
+use super::hitting::{Elements, Set};
+use super::search::{Broken, FINER, Space};
+use crate::error::Error;
 
 /// A program with numbered places for fences.
 pub(super) struct Variants {
@@ -25,9 +23,11 @@ pub(super) struct Variants {
     /// The places of the fences that may be there or not.
     places: HashMap<SpanId, usize>,
     /// The fences, as elements of sets are numbered.
-    pub fences: Vec<Fence>,
+    fences: Vec<(usize, FenceKind)>,
     /// The numbers of the fences of each place.
     at: Vec<Vec<usize>>,
+    model: MemoryModel,
+    elements: Elements,
 }
 
 impl Variants {
@@ -37,7 +37,8 @@ impl Variants {
         program: Program,
         source: &Source,
         place: impl Fn(std::ops::Range<usize>, FenceKind) -> Option<usize>,
-        fences: Vec<Fence>,
+        fences: Vec<(usize, FenceKind)>,
+        (model, costs): (MemoryModel, &Costs),
     ) -> Self {
         let mut places = HashMap::new();
         for_each_fence(&program, &mut |stmt| {
@@ -46,12 +47,28 @@ impl Variants {
                 places.extend(found.map(|place| (stmt.span, place)));
             }
         });
-        let all = fences.iter().map(|f| f.place).chain(places.values().copied());
+        let all = fences.iter().map(|f| f.0).chain(places.values().copied());
         let mut at = vec![vec![]; all.max().map_or(0, |last| last + 1)];
         for (e, fence) in fences.iter().enumerate() {
-            at[fence.place].push(e);
+            at[fence.0].push(e);
         }
-        Self { program, places, fences, at }
+        let least: Vec<u64> = fences.iter().map(|(_, kind)| costs.fence(*kind) * FINER).collect();
+        let each = least.clone();
+        let elements = Elements {
+            includes: (0..fences.len()).map(|e| Set::empty(fences.len()).with(e)).collect(),
+            cost: Box::new(move |set| set.iter().map(|e| each[e]).sum()),
+            least,
+        };
+        Self { program, places, fences, at, model, elements }
+    }
+
+    /// The fences of a set.
+    pub fn changes(&self, set: &Set) -> Vec<Change> {
+        let change = |e: usize| {
+            let (place, kind) = self.fences[e];
+            Change { place, to: To::Fence(kind) }
+        };
+        set.iter().map(change).collect()
     }
 
     /// The program with these fences only. With `marks`, at a place at which other fences would
@@ -65,16 +82,6 @@ impl Variants {
         program
     }
 
-    /// Whether a set of fences orders all that another one does: it has each of its fences, or
-    /// a full fence at its place.
-    pub fn covers(&self, set: &Set, other: &Set) -> bool {
-        other.iter().all(|e| {
-            let here = &self.at[self.fences[e].place];
-            let full = here.iter().find(|f| self.fences[**f].kind == FenceKind::Full);
-            set.contains(e) || full.is_some_and(|full| set.contains(*full))
-        })
-    }
-
     fn block(&self, block: Vec<Stmt>, set: &Set, marks: bool) -> Vec<Stmt> {
         let mut new = Vec::with_capacity(block.len());
         for mut stmt in block {
@@ -84,7 +91,7 @@ impl Variants {
                     let here = &self.at[place];
                     let chosen = || {
                         let chosen = here.iter().filter(|e| set.contains(**e));
-                        chosen.map(|&e| self.fences[e].kind)
+                        chosen.map(|&e| self.fences[e].1)
                     };
                     // With a full fence, those of other kinds change nothing.
                     if chosen().any(|kind| kind == FenceKind::Full) {
@@ -115,7 +122,7 @@ impl Variants {
     ///
     /// A fence is passed if it changes nothing but the control state of its process. Where
     /// that is not known the fence is in the clause: a clause may be too large.
-    pub fn clause(&self, set: &Set, system: &System, run: &Run) -> Set {
+    fn clause_of(&self, set: &Set, system: &System, run: &Run) -> Set {
         let mut clause = Set::empty(self.fences.len());
         let mut replay = run.replay(system);
         while let Some(step) = replay.next_step() {
@@ -123,7 +130,7 @@ impl Variants {
                 let transition = system.transition(step.process, id);
                 if let (Op::Nop, Some(place)) = (transition.op, self.places.get(&transition.span)) {
                     for &e in &self.at[*place] {
-                        let kind = self.fences[e].kind;
+                        let kind = self.fences[e].1;
                         let is_open = !set.contains(e) && !clause.contains(e);
                         if is_open && !replay.passes(step.process, transition, kind) {
                             clause.insert(e);
@@ -134,6 +141,34 @@ impl Variants {
             replay.advance();
         }
         clause
+    }
+}
+
+impl Space for Variants {
+    fn elements(&self) -> &Elements {
+        &self.elements
+    }
+
+    fn system(&self, set: &Set, budget: &Budget) -> Result<Result<System, String>, Error> {
+        let program = self.program(set, true);
+        let system = System::for_model_within(program, self.model, budget);
+        Ok(system.map_err(|unbuilt| unbuilt.to_string()))
+    }
+
+    /// It has each of its fences, or a full fence at its place.
+    fn covers(&self, set: &Set, other: &Set) -> bool {
+        other.iter().all(|e| {
+            let here = &self.at[self.fences[e].0];
+            let full = here.iter().find(|f| self.fences[**f].1 == FenceKind::Full);
+            set.contains(e) || full.is_some_and(|full| set.contains(*full))
+        })
+    }
+
+    fn clause(&self, set: &Set, system: &System, runs: &[Broken]) -> Result<Set, Error> {
+        let clauses = runs.iter().map(|broken| self.clause_of(set, system, &broken.run));
+        // The smallest says most.
+        let smallest = clauses.min_by_key(|c| (c.len(), c.clone()));
+        Ok(smallest.expect("a run shows that it is broken"))
     }
 }
 

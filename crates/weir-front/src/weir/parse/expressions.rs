@@ -3,7 +3,8 @@
 use weir_model::program::{IntType, UnOp};
 
 use super::statements::{ATOMICS, FAILURES, LOADS};
-use super::{Parsed, Parser, is};
+use super::{Ordered, Parsed, Parser, is};
+use crate::orders::Access;
 use crate::weir::lexer::Kind;
 use crate::weir::operators;
 use crate::weir::tree::{
@@ -182,7 +183,7 @@ impl<'t> Parser<'_, 't> {
         let span = place.span;
         if self.is_method("load") {
             self.tokens.at += 3;
-            let order = self.order("load", &LOADS)?;
+            let order = self.order(Access::Load, &LOADS)?;
             self.expect(")", "after the order of the load")?;
             return self.node(ExprKind::Load(place, order), span.to(self.last()), depth);
         }
@@ -192,6 +193,7 @@ impl<'t> Parser<'_, 't> {
             return Err(self.fail(error.help("write it as a statement: `x.store(1, release)`")));
         }
         if !self.eat("@") {
+            self.ordered.push(Ordered::Read(span));
             return self.node(ExprKind::Place(place), span, depth);
         }
         let mut selectors = place.selectors.into_iter();
@@ -301,12 +303,15 @@ impl<'t> Parser<'_, 't> {
             values.push(value);
         }
         let order = match self.eat(",") {
-            true => Some(self.order("atomic operation", &ATOMICS)?),
-            false => None,
+            true => Some(self.order(Access::ReadWrite, &ATOMICS)?),
+            false => {
+                self.ordered.push(Ordered::Atomic(name.span, self.last()));
+                None
+            }
         };
         let has_failure = order.is_some() && matches!(atomic, Atomic::Cas | Atomic::Cmpxchg);
         let failure = match has_failure && self.eat(",") {
-            true => Some(self.order("compare-and-swap that fails", &FAILURES)?),
+            true => Some(self.order(Access::Failure, &FAILURES)?),
             false => None,
         };
         Ok((ExprKind::Atomic(atomic, place, values, order, failure), depth + 1))

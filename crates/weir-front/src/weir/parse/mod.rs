@@ -13,9 +13,12 @@ mod temporal;
 
 pub use statements::UNDIVIDED;
 
+use weir_model::program::Order;
+
 use super::lexer::{Kind, STATEMENT_KEYWORDS, TOP_KEYWORDS, Token};
 use super::tree::{Item, Name, Span};
 use crate::errors::{Errors, quote};
+use crate::orders::Access;
 use crate::tokens::Tokens;
 use crate::{Diagnostic, MAX_NESTING};
 
@@ -29,6 +32,23 @@ pub struct File<'t> {
     pub gaps: Vec<(usize, usize)>,
     /// Words of formulas that could be names.
     pub words: Vec<Span>,
+    /// What has a memory order, or may have one.
+    pub ordered: Vec<Ordered>,
+}
+
+/// Where an order is written, or can be. What is only a name may be no access.
+#[derive(Clone, Debug)]
+pub enum Ordered {
+    /// The word of an order of some access.
+    Word(Span, Access, Order),
+    /// `x` in an expression.
+    Read(Span),
+    /// `x = e`: the place, and the value.
+    Assigned(Span, Span),
+    /// `swap(x, 1)`: the name, and the last operand.
+    Atomic(Span, Span),
+    /// `fence`, `wfence`, `rfence`.
+    Fence(Span, Order),
 }
 
 /// Parses a whole file.
@@ -43,9 +63,11 @@ pub fn file<'t>(tokens: &[Token<'t>], errors: &mut Errors) -> File<'t> {
         stopped: false,
         gaps: vec![],
         words: vec![],
+        ordered: vec![],
     };
     let items = parser.items();
-    File { items, lost_names: parser.lost_names, gaps: parser.gaps, words: parser.words }
+    let Parser { lost_names, gaps, words, ordered, .. } = parser;
+    File { items, lost_names, gaps, words, ordered }
 }
 
 /// An error that has been reported.
@@ -67,6 +89,7 @@ struct Parser<'a, 't> {
     /// As in [`File`].
     gaps: Vec<(usize, usize)>,
     words: Vec<Span>,
+    ordered: Vec<Ordered>,
 }
 
 impl<'t> Parser<'_, 't> {

@@ -2,8 +2,9 @@
 
 use weir_model::program::{AtomicKind, FenceKind, Order};
 
-use super::{Failed, Parsed, Parser, is};
+use super::{Failed, Ordered, Parsed, Parser, is};
 use crate::errors::{did_you_mean_at, quote};
+use crate::orders::Access;
 use crate::weir::foreign;
 use crate::weir::lexer::{Kind, STATEMENT_KEYWORDS};
 use crate::weir::operators;
@@ -138,9 +139,9 @@ impl<'t> Parser<'_, 't> {
             "reg" => StmtKind::Registers(self.declared("register")?),
             "goto" => StmtKind::Goto(self.name("a label after `goto`")?),
             "fence" if self.is("(") => self.ordered_fence(start.span, block)?,
-            "fence" => StmtKind::Fence(FenceKind::Full),
-            "wfence" => StmtKind::Fence(FenceKind::Write),
-            "rfence" => StmtKind::Fence(FenceKind::Read),
+            "fence" => self.fence(start.span, FenceKind::Full, Order::SeqCst),
+            "wfence" => self.fence(start.span, FenceKind::Write, Order::Release),
+            "rfence" => self.fence(start.span, FenceKind::Read, Order::Acquire),
             "nop" => StmtKind::Nop,
             "break" => StmtKind::Break,
             "continue" => StmtKind::Continue,
@@ -273,11 +274,13 @@ impl<'t> Parser<'_, 't> {
             self.tokens.at += 3;
             let value = self.expr()?;
             self.expect(",", "and the order of the store")?;
-            let order = self.order("store", &STORES)?;
+            let order = self.order(Access::Store, &STORES)?;
             self.expect(")", "after the order of the store")?;
             StmtKind::Store(place, value, order)
         } else if self.eat("=") {
-            StmtKind::Assign(place, self.expr()?)
+            let value = self.expr()?;
+            self.ordered.push(Ordered::Assigned(place.span, value.span));
+            StmtKind::Assign(place, value)
         } else if let Some(op) = operators::updating(self.tokens.peek().text) {
             self.tokens.next();
             StmtKind::Update(place, op, self.expr()?)
@@ -334,11 +337,18 @@ impl<'t> Parser<'_, 't> {
         self.is(".") && self.tokens.peek_at(1).text == word && is(self.tokens.peek_at(2), "(")
     }
 
+    fn fence(&mut self, span: Span, kind: FenceKind, order: Order) -> StmtKind<'t> {
+        self.ordered.push(Ordered::Fence(span, order));
+        StmtKind::Fence(kind)
+    }
+
     /// `(acquire)` after `fence`. A fence that acquires and releases is one of each.
     fn ordered_fence(&mut self, span: Span, block: &mut Block<'t>) -> Parsed<StmtKind<'t>> {
         self.tokens.next();
-        let order = self.order("fence", &FENCES)?;
+        let order = self.order(Access::Fence, &FENCES)?;
         self.expect(")", "after the order of the fence")?;
+        self.ordered.pop();
+        self.ordered.push(Ordered::Fence(span.to(self.last()), order));
         let kind = match order {
             Order::Acquire => FenceKind::Read,
             Order::AcquireRelease => {
@@ -352,13 +362,19 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// The order of an access.
-    pub(super) fn order(&mut self, access: &str, allowed: &[Order]) -> Parsed<Order> {
+    pub(super) fn order(&mut self, access: Access, allowed: &[Order]) -> Parsed<Order> {
         let token = self.tokens.peek();
         let order = Order::NAMED.into_iter().find(|(word, _)| *word == token.text);
         if let Some((_, order)) = order.filter(|(_, order)| allowed.contains(order)) {
             self.tokens.next();
+            self.ordered.push(Ordered::Word(token.span, access, order));
             return Ok(order);
         }
+        let access = match access {
+            Access::ReadWrite => "atomic operation",
+            Access::Failure => "compare-and-swap that fails",
+            access => access.name(),
+        };
         let names = Order::NAMED.into_iter().filter(|(_, order)| allowed.contains(order));
         let names: Vec<String> = names.map(|(word, _)| format!("`{word}`")).collect();
         let article = if access.starts_with('a') { "an" } else { "a" };

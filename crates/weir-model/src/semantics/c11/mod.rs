@@ -376,14 +376,17 @@ impl<'s> C11<'s> {
         self.shape.write(state, config);
     }
 
-    /// Whether a process can go no further, whatever it reads of what it may read: it has no step, or only
-    /// rounds of an `await` that it does not leave.
+    /// Whether a process may go no further: it has no step, or it has read something with which only rounds of an
+    /// `await` are left that it never leaves. Such a round is no step of a run, so it is taken here: who has read the
+    /// newest writes does not read older ones again.
     fn is_stuck(&self, config: &[Cell], state: &State, process: ProcessId) -> bool {
         let mut seen = vec![(control(config, process), state.clone())];
-        let mut next = 0;
-        while next < seen.len() {
-            let (control, state) = seen[next].clone();
-            next += 1;
+        let mut rounds: Vec<Vec<usize>> = Vec::new();
+        // What leads out of the `await`, and then whatever leads there.
+        let mut leaves: Vec<bool> = Vec::new();
+        while rounds.len() < seen.len() {
+            let (control, state) = seen[rounds.len()].clone();
+            let (mut to, mut is_left) = (Vec::new(), false);
             for (_, t) in self.steps(&state, process, control) {
                 let mut choices = Self::choices(&state, process.index(), t.op);
                 if self.fold.is_some()
@@ -398,16 +401,34 @@ impl<'s> C11<'s> {
                         continue;
                     }
                     if !t.waits {
-                        return false;
+                        is_left = true;
+                        continue;
                     }
                     let after = (t.to, after);
-                    if !seen.contains(&after) {
+                    let known = seen.iter().position(|other| *other == after);
+                    to.push(known.unwrap_or(seen.len()));
+                    if known.is_none() {
                         seen.push(after);
                     }
                 }
             }
+            // The first state decides often.
+            if is_left && to.is_empty() && seen.len() == 1 {
+                return false;
+            }
+            rounds.push(to);
+            leaves.push(is_left);
         }
-        true
+        let mut has_changed = true;
+        while has_changed {
+            has_changed = false;
+            for n in 0..rounds.len() {
+                if !leaves[n] && rounds[n].iter().any(|to| leaves[*to]) {
+                    (leaves[n], has_changed) = (true, true);
+                }
+            }
+        }
+        leaves.contains(&false)
     }
 
     /// The transitions of a process, for all that it may read.

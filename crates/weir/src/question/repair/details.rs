@@ -1,19 +1,21 @@
 //! What was found about fences, for programs to read.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use super::{Back, Early, Repaired, text};
-use crate::fences::{Broken, Fence, Repair};
+use crate::fences::{Broken, Change, Less, Repair, To};
 use crate::load::Loaded;
 use crate::report::diff;
 use crate::report::scene::Scene;
 use weir_model::answer::Verdict;
-use weir_model::program::FenceKind;
+use weir_model::program::Order;
 
 /// What was found.
 #[derive(Serialize)]
 pub struct Details<'a> {
-    /// `repaired`, `none needed`, `impossible`, `not enough` or `unknown`.
+    /// `repaired`, `none needed`, `impossible`, `not enough` or `unknown`; of weaker orders, `weaker` or `none weaker`.
     result: &'static str,
     sets: Vec<SetReport<'a>>,
     /// Each repair has a fence of each region.
@@ -45,13 +47,14 @@ pub struct EarlyDetails<'a> {
 
 #[derive(Serialize)]
 struct FoundFence {
+    /// The kind of a fence, or an order.
     kind: &'static str,
     line: usize,
 }
 
 impl<'a> EarlyDetails<'a> {
     pub fn new(early: &'a Early) -> Self {
-        let fence = |&(kind, line): &(FenceKind, usize)| FoundFence { kind: kind.name(), line };
+        let fence = |&(to, line): &(To, usize)| FoundFence { kind: to.name(), line };
         Self {
             result: "unknown",
             complete: false,
@@ -80,10 +83,16 @@ struct ExistingReport {
 #[derive(Serialize)]
 struct SetReport<'a> {
     cost: u64,
+    /// Of weaker orders: what the orders of the program cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    of: Option<u64>,
     /// The set as a patch; none for fences that the program has.
     #[serde(skip_serializing_if = "Option::is_none")]
     patch: Option<String>,
     fences: Vec<FenceReport<'a>>,
+    /// Of weaker orders: those that are still not the weakest ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept: Option<Vec<FenceReport<'a>>>,
 }
 
 #[derive(Serialize)]
@@ -95,6 +104,14 @@ struct FenceReport<'a> {
     column: usize,
     /// The same in words.
     place: String,
+    /// Of an order: what has it, and what it is in the program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    access: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    now: Option<&'static str>,
+    /// The order that is one step weaker, of which the run speaks; none if the run is without a fence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instead: Option<&'static str>,
     /// What is no longer excluded without it, and in how many steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     without: Option<RunReport<'a>>,
@@ -130,37 +147,43 @@ impl<'a> RunReport<'a> {
 impl<'a> Details<'a> {
     pub fn new(known: &'a Repaired) -> Self {
         let found = &known.repairs;
-        let fence = |fence: &Fence, back: Option<&'a Back>| FenceReport {
-            kind: fence.kind.name(),
-            word: found.word(fence.kind),
-            line: found.places[fence.place].line,
-            column: text::column(found, fence.place) + 1,
-            place: text::place_name(known, fence.place),
-            without: back.map(|back| RunReport::new(&back.loaded, &back.broken)),
+        let fence = |change: &Change, back: Option<&'a (Less, Arc<Back>)>| {
+            let ordered = found.ordered(change.place);
+            FenceReport {
+                kind: change.to.name(),
+                word: found.word(change.to),
+                line: found.places[change.place].line,
+                column: text::column(found, change.place) + 1,
+                place: text::place_name(known, change.place),
+                access: ordered.map(|(access, _)| access.name()),
+                now: ordered.map(|(_, order)| order.name()),
+                instead: back.and_then(|(less, _)| less.instead).map(Order::name),
+                without: back.map(|(_, back)| RunReport::new(&back.loaded, &back.broken)),
+            }
         };
-        let set = |(number, repair): (usize, &Repair)| SetReport {
-            cost: repair.cost,
-            patch: (!known.is_redundant).then(|| {
-                let (file, text) = (&found.source.name, &found.source.text);
-                diff::unified(file, text, &found.text(&repair.fences))
-            }),
-            fences: repair
-                .fences
-                .iter()
-                .enumerate()
-                .map(|(i, f)| {
-                    fence(
-                        f,
-                        known.back.get(number).and_then(|back| back.get(i)).map(|back| &**back),
-                    )
-                })
-                .collect(),
+        let set = |(number, repair): (usize, &Repair)| {
+            let backs = known.back.get(number).map_or(&[][..], Vec::as_slice);
+            let each = |change: &Change| {
+                fence(change, backs.iter().find(|(less, _)| less.change == *change))
+            };
+            SetReport {
+                cost: repair.cost,
+                of: found.is_weakened.then_some(found.cost),
+                patch: (!known.is_redundant).then(|| {
+                    let (file, text) = (&found.source.name, &found.source.text);
+                    diff::unified(file, text, &found.text(&repair.changes))
+                }),
+                fences: repair.changes.iter().map(each).collect(),
+                kept: found.is_weakened.then(|| repair.kept.iter().map(each).collect()),
+            }
         };
         let result = match (known.verdict(), found.sets.first()) {
             (Verdict::Violated, _) if known.are_not_enough() => "not enough",
             (Verdict::Violated, _) => "impossible",
             (_, None) => "unknown",
-            (_, Some(set)) if set.fences.is_empty() => "none needed",
+            (_, Some(set)) if found.is_weakened && set.changes.is_empty() => "none weaker",
+            (_, Some(_)) if found.is_weakened => "weaker",
+            (_, Some(set)) if set.changes.is_empty() => "none needed",
             (_, Some(_)) => "repaired",
         };
         Self {

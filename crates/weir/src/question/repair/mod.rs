@@ -1,4 +1,4 @@
-//! Fences that repair a program, or that it does not need.
+//! Fences and orders that repair a program, or that it does not need.
 
 mod details;
 mod text;
@@ -15,7 +15,8 @@ use weir_model::program::FenceKind;
 use super::{caveats, claim};
 use crate::error::Error;
 use crate::fences::{
-    Broken, Checked, Costs, Event as Step, Fence, Goal, Repairs, Request, redundant, repairs,
+    Broken, Change, Checked, Costs, Event as Step, Goal, Less, Repairs, Request, To, redundant,
+    repairs, weaken,
 };
 use crate::finding::{Basis, Block, Event, Evidence, Finding, Listener, Proof, Question, Report};
 use crate::load::{Loaded, Reading};
@@ -35,12 +36,16 @@ pub struct Repair {
     /// The kinds of fences that may be inserted; `None` for those that the model knows and the
     /// language has.
     pub kinds: Option<Vec<FenceKind>>,
+    /// Whether orders may become stronger, which C11 alone knows; `None` if that is for the program to say.
+    pub orders: Option<bool>,
     /// What fences cost.
     pub costs: Costs,
     /// How many sets to look for, the cheapest ones; `None` for all.
     pub most: Option<usize>,
     /// Whether to ask which fences of the program are enough, instead of inserting some.
     pub redundant: bool,
+    /// Whether to ask which orders of the program can be weaker, under C11.
+    pub weaken: bool,
     /// Whether to show the runs that come back without a fence.
     pub runs: bool,
 }
@@ -52,8 +57,8 @@ pub struct Repaired {
     pub repairs: Repairs,
     /// What was asked.
     pub request: Request,
-    /// For each set what comes back without each of its fences.
-    back: Vec<Vec<Arc<Back>>>,
+    /// For each set what comes back one step from it.
+    back: Vec<Vec<(Less, Arc<Back>)>>,
     is_redundant: bool,
     shows_runs: bool,
     /// Runs of the program as it is, if it is not known how to repair it.
@@ -74,11 +79,19 @@ pub struct Exhibits {
 struct Early {
     /// Runs of the program as it is.
     broken: Vec<Arc<Back>>,
-    /// Sets that repair it: kinds and lines.
-    sets: Vec<Vec<(FenceKind, usize)>>,
+    /// Sets that repair it: what changes, and the lines.
+    sets: Vec<Vec<(To, usize)>>,
 }
 
-/// A run that a fence prevents, and the program that it belongs to.
+/// What may be changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum What {
+    Fences,
+    Orders,
+    Both,
+}
+
+/// A run that a change prevents, and the program that it belongs to.
 #[derive(Debug)]
 struct Back {
     /// The program, with the places of the text without fences.
@@ -131,9 +144,13 @@ impl Question for Repair {
                     early.broken.extend(is_new.then(|| back.clone()));
                 });
             }
-            Step::Repair(fences) => add(&|early| early.sets.push(fences.clone())),
+            Step::Repair(changes) => add(&|early| early.sets.push(changes.clone())),
         };
-        let search = if self.redundant { redundant } else { repairs };
+        let search = match (self.redundant, self.weaken) {
+            (true, _) => redundant,
+            (_, true) => weaken,
+            (false, false) => repairs,
+        };
         let found = search(name, text, &request, &listen)?;
         let back = match self.redundant {
             true => vec![],
@@ -165,44 +182,43 @@ impl Repair {
             properties: self.properties.clone(),
             reading: Reading { model, ..verifier.reading(false) },
             kinds: self.kinds.clone(),
-            costs: self.costs,
+            orders: self.orders,
+            costs: self.costs.clone(),
             most: self.most,
             options: verifier.options(model)?,
         })
     }
 }
 
-/// Checks that every set repairs the text into which it is inserted, and that none of its fences can be left
-/// out: the runs that come back without each.
-fn confirmed(found: &Repairs, request: &Request) -> Result<Vec<Vec<Arc<Back>>>, Error> {
-    let mut known: HashMap<Vec<Fence>, Arc<Back>> = HashMap::new();
+/// Checks that every set repairs the text into which it is inserted, and that none of its changes can be left
+/// out or weaker: the runs that come back then.
+fn confirmed(found: &Repairs, request: &Request) -> Result<Vec<Vec<(Less, Arc<Back>)>>, Error> {
+    let mut known: HashMap<Vec<Change>, Arc<Back>> = HashMap::new();
     let mut all = Vec::new();
     for repair in &found.sets {
         let name = &found.source.name;
         let wrong = |what: &str| Err(Error::Fences(format!("`{name}`: {what}")));
         if !repair.is_confirmed
-            && let Checked::Broken(..) = found.check(&repair.fences, request, &request.options)?
+            && let Checked::Broken(..) = found.check(&repair.changes, request, &request.options)?
         {
             return wrong("a set of fences does not repair its text");
         }
         let mut back = Vec::new();
-        for left_out in &repair.fences {
-            let rest: Vec<Fence> =
-                repair.fences.iter().filter(|f| *f != left_out).copied().collect();
-            if let Some(run) = known.get(&rest) {
-                back.push(run.clone());
+        for less in found.steps(repair) {
+            if let Some(run) = known.get(&less.changes) {
+                back.push((less, run.clone()));
                 continue;
             }
-            match found.check(&rest, request, &request.options)? {
+            match found.check(&less.changes, request, &request.options)? {
                 Checked::Broken(mut loaded, runs) => {
                     let Some(broken) = runs.into_iter().next() else { continue };
-                    let written = found.as_written(&rest, &loaded.source);
+                    let written = found.as_written(&less.changes, &loaded.source);
                     let source = std::mem::replace(&mut loaded.source, written);
                     let run = Arc::new(Back { loaded, source, broken });
-                    known.insert(rest, run.clone());
-                    back.push(run);
+                    known.insert(less.changes.clone(), run.clone());
+                    back.push((less, run));
                 }
-                Checked::Repaired(..) => return wrong("a fence can be left out"),
+                Checked::Repaired(..) => return wrong("a change can be left out"),
                 Checked::Open(_) => {
                     back.clear();
                     break;
@@ -241,7 +257,8 @@ impl Repaired {
     /// Whether it is only known of the fences of the program that they repair nothing.
     fn are_not_enough(&self) -> bool {
         let beyond = self.repairs.beyond.as_ref();
-        self.is_redundant && beyond.is_some_and(|beyond| beyond.model != MemoryModel::SC)
+        let is_about_itself = self.is_redundant || self.repairs.is_weakened;
+        is_about_itself && beyond.is_some_and(|beyond| beyond.model != MemoryModel::SC)
     }
 
     /// The most important thing.
@@ -249,7 +266,11 @@ impl Repaired {
         let found = &self.repairs;
         if let Some(lines) = &found.skipped {
             let what = match self.request.goal {
-                Goal::Properties => "whether fences repair this is not known",
+                Goal::Properties => match self.what() {
+                    What::Fences => "whether fences repair this is not known",
+                    What::Orders => "whether orders repair this is not known",
+                    What::Both => "whether fences and orders repair this is not known",
+                },
                 Goal::Robust => "whether fences make it robust is not known",
             };
             let mut places: Vec<String> = Vec::new();
@@ -264,39 +285,61 @@ impl Repaired {
                 true => "inside of statements".to_owned(),
                 false => places.join(", "),
             };
-            return format!("{what}: places between accesses were skipped {place}");
+            let skipped = match self.what() {
+                What::Fences => "places between accesses were skipped",
+                What::Orders | What::Both => "orders that the text does not name were skipped",
+            };
+            return format!("{what}: {skipped} {place}");
         }
         if found.beyond.is_some() {
             return match (self.request.goal, self.are_not_enough()) {
+                (_, true) if found.is_weakened => "its orders are not enough",
                 (_, true) if found.places.is_empty() => "it has no fences, and needs some",
                 (_, true) => "its fences are not enough",
-                (Goal::Properties, false) => "no fences can repair this",
+                (Goal::Properties, false) => match self.what() {
+                    What::Fences => "no fences can repair this",
+                    What::Orders => "no orders can repair this",
+                    What::Both => "no fences and no orders can repair this",
+                },
                 (Goal::Robust, false) => "no fences can make it robust",
             }
             .to_owned();
         }
         let Some(cheapest) = found.sets.first() else {
-            return match self.request.goal {
-                Goal::Properties => OPEN,
-                Goal::Robust => "it is not known which fences make it robust",
+            return match (self.request.goal, self.what()) {
+                _ if found.is_weakened => "it is not known which orders can be weaker",
+                (Goal::Properties, What::Fences) => OPEN,
+                (Goal::Properties, What::Orders) => "it is not known which orders repair this",
+                (Goal::Properties, What::Both) => "it is not known which changes repair this",
+                (Goal::Robust, _) => "it is not known which fences make it robust",
             }
             .to_owned();
         };
+        if found.is_weakened {
+            return self.weaker(&cheapest.changes);
+        }
         let sets = match (found.sets.len(), found.is_complete) {
             (1, true) => "there is one minimal set".to_owned(),
             (n, true) => format!("there are {n} minimal sets"),
             (1, false) => "there may be other sets".to_owned(),
             (n, false) => format!("the {n} cheapest sets that were found"),
         };
-        let count = counted(cheapest.fences.len(), "fence");
-        let does = match (self.request.goal, cheapest.fences.len()) {
+        let orders = cheapest.changes.iter().filter(|change| change.to.order().is_some()).count();
+        let fences = cheapest.changes.len() - orders;
+        let counts = [(orders, "stronger order"), (fences, "fence")];
+        let counts = counts.into_iter().filter(|(n, _)| *n > 0).map(|(n, word)| counted(n, word));
+        let count = counts.collect::<Vec<_>>().join(" and ");
+        let does = match (self.request.goal, cheapest.changes.len()) {
             (Goal::Properties, 1) => "repairs this",
             (Goal::Properties, _) => "repair this",
             (Goal::Robust, 1) => "makes it robust",
             (Goal::Robust, _) => "make it robust",
         };
-        match (cheapest.fences.len(), self.is_redundant) {
-            (0, false) => "no fence is needed".to_owned(),
+        match (cheapest.changes.len(), self.is_redundant) {
+            (0, false) => match self.what() {
+                What::Fences => "no fence is needed".to_owned(),
+                What::Orders | What::Both => "no stronger order is needed".to_owned(),
+            },
             (0, true) if found.places.is_empty() => "it has no fences, and needs none".to_owned(),
             (0, true) => "none of its fences is needed".to_owned(),
             (_, false) => format!("{count} {does}; {sets}"),
@@ -307,10 +350,39 @@ impl Repaired {
         }
     }
 
-    /// The text with the cheapest set, if one was found that has fences.
+    /// What is found about weaker orders.
+    fn weaker(&self, changes: &[Change]) -> String {
+        let found = &self.repairs;
+        if found.places.is_empty() {
+            return "it has no order that could be weaker".to_owned();
+        }
+        let sets = match (found.sets.len(), found.is_complete) {
+            (1, true) => "there is one maximal weakening".to_owned(),
+            (n, true) => format!("there are {n} maximal weakenings"),
+            (1, false) => "there may be other weakenings".to_owned(),
+            (n, false) => format!("the {n} cheapest weakenings that were found"),
+        };
+        match (changes.len(), found.places.len()) {
+            (0, 1) if found.is_complete => "its order cannot be weaker".to_owned(),
+            (0, all) if found.is_complete => format!("none of its {all} orders can be weaker"),
+            (_, 1) => format!("its order can be weaker; {sets}"),
+            (n, all) => format!("{n} of its {all} orders can be weaker; {sets}"),
+        }
+    }
+
+    /// What may be changed.
+    fn what(&self) -> What {
+        match (self.repairs.changes_orders, self.repairs.changes_fences) {
+            (true, true) => What::Both,
+            (true, false) => What::Orders,
+            (false, _) => What::Fences,
+        }
+    }
+
+    /// The text with the cheapest set, if one was found that changes something.
     pub fn text(&self) -> Option<String> {
-        let repair = self.repairs.sets.first().filter(|repair| !repair.fences.is_empty())?;
-        (!self.is_redundant).then(|| self.repairs.text(&repair.fences))
+        let repair = self.repairs.sets.first().filter(|repair| !repair.changes.is_empty())?;
+        (!self.is_redundant).then(|| self.repairs.text(&repair.changes))
     }
 
     /// The files that show what was found: for each set the program with it and its proof, and the
@@ -325,10 +397,10 @@ impl Repaired {
         let (mut files, mut unshown) = (Vec::new(), Vec::new());
         for (number, repair) in found.sets.iter().enumerate() {
             let base = format!("{model}-set-{}", number + 1);
-            files.push((format!("{base}.{ending}"), found.text(&repair.fences)));
+            files.push((format!("{base}.{ending}"), found.text(&repair.changes)));
             let mut options = self.request.options.clone();
             options.certificate = true;
-            match found.check(&repair.fences, &self.request, &options)? {
+            match found.check(&repair.changes, &self.request, &options)? {
                 Checked::Repaired(loaded, answers) => {
                     match super::properties::certificate(&loaded, &answers) {
                         Some(proof) => {
@@ -346,17 +418,18 @@ impl Repaired {
                 _ => unshown
                     .push(format!("set {} was not proved again within the limits", number + 1)),
             }
-            for (fence, back) in repair.fences.iter().zip(&self.back[number]) {
-                let place = &found.places[fence.place];
-                let rest: Vec<Fence> =
-                    repair.fences.iter().filter(|f| *f != fence).copied().collect();
+            for (less, back) in &self.back[number] {
+                let place = &found.places[less.change.place];
                 let column = match place.is_inline {
-                    true => format!("-{}", text::column(found, fence.place) + 1),
+                    true => format!("-{}", text::column(found, less.change.place) + 1),
                     false => String::new(),
                 };
-                let without =
-                    format!("{base}-without-{}-{}{column}", fence.kind.name(), place.line);
-                files.push((format!("{without}.{ending}"), found.text(&rest)));
+                let what = match less.instead {
+                    None => format!("without-{}", less.change.to.name()),
+                    Some(order) => format!("with-{}", order.name().replace(' ', "-")),
+                };
+                let without = format!("{base}-{what}-{}{column}", place.line);
+                files.push((format!("{without}.{ending}"), found.text(&less.changes)));
                 let Some(question) = back.broken.question else { continue };
                 let loaded =
                     Loaded { source: back.source.clone(), system: back.loaded.system.clone() };
@@ -375,10 +448,17 @@ impl Basis for Repaired {
         let found = &self.repairs;
         match (found.sets.len(), &found.beyond) {
             (_, Some(beyond)) => {
-                let what = format!("{} that no fences prevent", counted(beyond.runs.len(), "run"));
+                let what = match self.what() {
+                    What::Fences => "fences",
+                    What::Orders | What::Both => "orders",
+                };
+                let what = format!("{} that no {what} prevent", counted(beyond.runs.len(), "run"));
                 Some(Evidence::new("run", what))
             }
             (0, None) => None,
+            (n, None) if found.is_weakened => {
+                Some(Evidence::new("fences", counted(n, "maximal weakening")))
+            }
             (n, None) => Some(Evidence::new("fences", counted(n, "minimal set"))),
         }
     }
@@ -411,10 +491,13 @@ impl Basis for Early {
 
     fn blocks(&self, layout: Layout) -> Vec<Block> {
         let broken = self.broken.iter().map(|back| text::broken_block(back, layout));
-        let fence = |(kind, line): &(FenceKind, usize)| format!("a {} at line {line}", kind.name());
-        let set = |fences: &Vec<(FenceKind, usize)>| {
-            let fences: Vec<String> = fences.iter().map(fence).collect();
-            Block::plain("", "A set that repairs it", vec![fences.join(", ")])
+        let change = |(to, line): &(To, usize)| match to {
+            To::Fence(kind) => format!("a {} at line {line}", kind.name()),
+            To::Order(order) => format!("{order} at line {line}"),
+        };
+        let set = |changes: &Vec<(To, usize)>| {
+            let changes: Vec<String> = changes.iter().map(change).collect();
+            Block::plain("", "A set that repairs it", vec![changes.join(", ")])
         };
         broken.chain(self.sets.iter().map(set)).collect()
     }

@@ -1,12 +1,14 @@
-//! What was found about fences, for a person.
+//! What was found about fences and orders, for a person.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use weir_front::orders::Access;
 use weir_model::memory_model::MemoryModel;
+use weir_model::program::Order;
 use weir_model::question::Kind as QuestionKind;
 
-use super::{Back, Repaired};
-use crate::fences::{Beyond, Broken, Fence, Repair, Repairs};
+use super::{Back, Repaired, What};
+use crate::fences::{Beyond, Broken, Change, Less, Place, Repair, Repairs, To};
 use crate::finding::{Block, Line};
 use crate::load::Loaded;
 use crate::report::counted;
@@ -27,33 +29,51 @@ pub fn blocks(known: &Repaired, layout: Layout) -> Vec<Block> {
         known.broken.iter().map(|back| broken_block(back, layout)).collect();
     // Of fences that stand in the program, the list below says which are needed.
     let is_listed = known.is_redundant && found.sets.len() == 1;
-    if let Some(cheapest) = found.sets.first().filter(|s| !s.fences.is_empty() && !is_listed) {
-        blocks.push(cheapest_block(known, cheapest));
+    let has_something = |set: &&Repair| !set.changes.is_empty() || !set.kept.is_empty();
+    if let Some(cheapest) = found.sets.first().filter(|set| has_something(set) && !is_listed) {
+        blocks.push(match found.is_weakened {
+            true => weakest_block(known, cheapest),
+            false => cheapest_block(known, cheapest),
+        });
     }
     if found.sets.len() > 1 {
         let mut table = Table::default();
         for repair in &found.sets[1..] {
-            table.row([format!("cost {}", repair.cost), places(known, &repair.fences)]);
+            table.row([format!("cost {}", repair.cost), places(known, &repair.changes)]);
         }
-        blocks.push(Block::plain("", "Other sets", table.lines("  ")));
+        let title = if found.is_weakened { "Other weakenings" } else { "Other sets" };
+        blocks.push(Block::plain("", title, table.lines("  ")));
     }
     match known.is_redundant {
         true => blocks.extend(unneeded(found)),
+        false if found.is_weakened => {}
         false => {
             blocks.extend(found.regions.iter().filter_map(|region| region_block(found, region)))
         }
     }
-    for (fences, why) in &found.open {
+    if !found.untried.is_empty() {
+        let lines = found.untried.iter().map(|(file, line)| match file {
+            Some(file) => format!("  line {line} of {file}"),
+            None => format!("  line {line}  {}", line_text(found, *line)),
+        });
+        let title = "Not tried, since the text names no order here";
+        blocks.push(Block::plain("", title, lines.collect()));
+    }
+    for (changes, why) in &found.open {
         let title = format!("It is not known whether these are enough ({why})");
-        blocks.push(Block::plain("", title, vec![places(known, fences)]));
+        blocks.push(Block::plain("", title, vec![places(known, changes)]));
     }
     if known.shows_runs
-        && let (Some(repair), Some(back)) = (found.sets.first(), known.back.first())
+        && let Some(back) = known.back.first()
     {
-        for (fence, back) in repair.fences.iter().zip(back) {
-            let (word, place) = (found.word(fence.kind), place_name(known, fence.place));
+        for (less, back) in back {
+            let place = place_name(known, less.change.place);
+            let title = match less.instead {
+                None => format!("Without the {} {place}", found.word(less.change.to)),
+                Some(order) => format!("With {order} {place}"),
+            };
             let lines = run_lines(&back.loaded, &back.broken, layout);
-            blocks.push(Block::plain("", format!("Without the {word} {place}"), lines));
+            blocks.push(Block::plain("", title, lines));
         }
     }
     blocks
@@ -65,42 +85,116 @@ pub fn broken_block(back: &Back, layout: Layout) -> Block {
     Block::plain("", title, run_lines(&back.loaded, &back.broken, layout))
 }
 
-/// The fences of the cheapest set, and what comes back without each.
+/// The changes of the cheapest set, and what comes back without each.
 fn cheapest_block(known: &Repaired, repair: &Repair) -> Block {
     let found = &known.repairs;
     let mut table = Table::default();
-    let back = known.back.first().map_or(&[][..], Vec::as_slice);
-    for fence in &repair.fences {
-        table.row([
-            found.word(fence.kind).to_owned(),
-            place_name(known, fence.place),
-            line_text(found, found.places[fence.place].line),
-        ]);
+    let has_orders = repair.changes.iter().any(|change| change.to.order().is_some());
+    for change in &repair.changes {
+        let what = match found.ordered(change.place) {
+            Some((access, _)) => access.name().to_owned(),
+            None => found.word(change.to).to_owned(),
+        };
+        let step = has_orders.then(|| step(found, change));
+        let text = line_text(found, found.places[change.place].line);
+        let cells = [what, place_name(known, change.place)].into_iter().chain(step);
+        table.row(cells.chain([text]));
     }
     let mut lines = Vec::new();
-    for (i, line) in table.lines("  ").into_iter().enumerate() {
+    for (change, line) in repair.changes.iter().zip(table.lines("  ")) {
         lines.push(Line::Plain(line));
-        if let Some(back) = back.get(i) {
-            let steps = counted(back.broken.run.steps.len(), "step");
-            let shows = shown(&back.loaded, &back.broken);
-            lines.push(Line::Quiet(format!("  without it, {shows}: {steps}")));
-        }
+        lines.extend(come_back(known, change));
     }
     Block { name: String::new(), title: format!("The cheapest set, cost {}", repair.cost), lines }
 }
 
-/// Where fences stand, in short.
-fn places(known: &Repaired, fences: &[Fence]) -> String {
-    let place =
-        |f: &Fence| format!("{} {}", known.repairs.word(f.kind), place_name(known, f.place));
-    fences.iter().map(place).collect::<Vec<_>>().join(", ")
+/// The weakest orders, and what comes back where one is weaker still.
+fn weakest_block(known: &Repaired, repair: &Repair) -> Block {
+    let found = &known.repairs;
+    let mut shown: Vec<Change> = repair.kept.clone();
+    let is_kept = |place: usize| repair.kept.iter().any(|kept| kept.place == place);
+    shown.extend(repair.changes.iter().filter(|change| !is_kept(change.place)));
+    shown.sort_unstable();
+    let mut table = Table::default();
+    for change in &shown {
+        let access = found.ordered(change.place).map_or("order", |(access, _)| access.name());
+        let text = line_text(found, found.places[change.place].line);
+        let place = place_name(known, change.place);
+        table.row([access.to_owned(), place, step(found, change), text]);
+    }
+    let mut lines = Vec::new();
+    for (change, line) in shown.iter().zip(table.lines("  ")) {
+        lines.push(Line::Plain(line));
+        lines.extend(come_back(known, change));
+    }
+    let title = format!("The weakest orders, cost {} instead of {}", repair.cost, found.cost);
+    Block { name: String::new(), title, lines }
 }
 
-/// Where a fence stands.
+/// What comes back without a change of the cheapest set, or with an order one step weaker.
+fn come_back(known: &Repaired, change: &Change) -> Vec<Line> {
+    let back = known.back.first().map_or(&[][..], Vec::as_slice);
+    let here = back.iter().filter(|(less, _)| less.change == *change);
+    let line = |(less, back): &(Less, std::sync::Arc<Back>)| {
+        let steps = counted(back.broken.run.steps.len(), "step");
+        let shows = shown(&back.loaded, &back.broken);
+        let now = known.repairs.ordered(change.place).map(|(_, now)| now);
+        match less.instead {
+            Some(order) if now != Some(order) || known.repairs.is_weakened => {
+                let order = order_name(&known.repairs, change.place, order);
+                Line::Quiet(format!("  with {order}, {shows}: {steps}"))
+            }
+            _ => Line::Quiet(format!("  without it, {shows}: {steps}")),
+        }
+    };
+    here.map(line).collect()
+}
+
+/// What an order is called at a place: a relaxed fence is none.
+fn order_name(found: &Repairs, place: usize, order: Order) -> &'static str {
+    match (found.ordered(place), order) {
+        (Some((Access::Fence, _)), Order::Relaxed) => "none",
+        _ => order.name(),
+    }
+}
+
+/// What an order is, and what it becomes; nothing for a fence.
+fn step(found: &Repairs, change: &Change) -> String {
+    match (found.ordered(change.place), change.to) {
+        (Some((_, now)), To::Order(order)) if order == now => format!("{order}, needed"),
+        (Some((_, now)), To::Order(order)) => {
+            format!("{now} → {}", order_name(found, change.place, order))
+        }
+        _ => String::new(),
+    }
+}
+
+/// Where changes are, in short.
+fn places(known: &Repaired, changes: &[Change]) -> String {
+    let found = &known.repairs;
+    let place = |change: &Change| {
+        let name = place_name(known, change.place);
+        match found.ordered(change.place) {
+            Some((access, _)) => format!("{} {name}: {}", access.name(), step(found, change)),
+            None => format!("{} {name}", found.word(change.to)),
+        }
+    };
+    changes.iter().map(place).collect::<Vec<_>>().join(", ")
+}
+
+/// Where a fence stands, or an order.
 pub fn place_name(known: &Repaired, number: usize) -> String {
     let found = &known.repairs;
     let place = &found.places[number];
     let line = place.line;
+    if found.ordered(number).is_some() {
+        let on_line =
+            |(other, at): (usize, &Place)| at.line == line && found.ordered(other).is_some();
+        return match found.places.iter().enumerate().filter(|at| on_line(*at)).count() {
+            0 | 1 => format!("on line {line}"),
+            _ => format!("on line {line}, column {}", column(found, number) + 1),
+        };
+    }
     let side = match place.is_behind {
         true => "behind",
         false => "before",
@@ -153,6 +247,7 @@ pub fn shown(loaded: &Loaded, broken: &Broken) -> String {
     match (property.and_then(|p| p.name.as_ref()), &question.kind) {
         (Some(name), _) => format!("{name} is {verdict}"),
         (None, QuestionKind::Assertions) => format!("an assertion is {verdict}"),
+        (None, QuestionKind::Races) => "two accesses race".to_owned(),
         (None, kind) => {
             format!("`{}` of line {} is {verdict}", kind.name(), loaded.line(question.span))
         }
@@ -169,6 +264,8 @@ fn beyond_block(known: &Repaired, beyond: &Beyond, broken: &Broken, layout: Layo
 pub fn whose(known: &Repaired, beyond: &Beyond) -> &'static str {
     match (beyond.model, known.is_redundant) {
         (MemoryModel::SC, _) => "Under SC",
+        (_, false) if known.repairs.is_weakened => "With its orders as they are,",
+        (_, false) if known.what() == What::Orders => "With the strongest orders,",
         (_, true) if known.repairs.places.is_empty() => "Without fences,",
         (_, true) => "With all its fences,",
         (_, false) => "With a fence wherever one can stand,",
@@ -185,9 +282,9 @@ fn run_lines(loaded: &Loaded, broken: &Broken, layout: Layout) -> Vec<String> {
 
 /// Whether a fence of a program is needed.
 pub fn need(found: &Repairs, place: usize) -> &'static str {
-    let has_it = |set: &&Repair| set.fences.iter().any(|f| f.place == place);
+    let has_it = |set: &&Repair| set.changes.iter().any(|f| f.place == place);
     // A run goes through with all others.
-    let is_alone = |region: &Vec<Fence>| region.iter().all(|f| f.place == place);
+    let is_alone = |region: &Vec<Change>| region.iter().all(|f| f.place == place);
     match found.sets.iter().filter(has_it).count() {
         _ if found.regions.iter().any(is_alone) => "needed",
         0 if found.is_complete => "not needed",
@@ -226,7 +323,7 @@ struct Drawn<'a> {
 }
 
 /// Where a fence is needed, drawn into the lines of the program.
-fn region_block(found: &Repairs, region: &[Fence]) -> Option<Block> {
+fn region_block(found: &Repairs, region: &[Change]) -> Option<Block> {
     let lines: Vec<&str> = found.source.text.lines().collect();
     let mut at: BTreeMap<usize, Drawn<'_>> = BTreeMap::new();
     for fence in region {
@@ -237,13 +334,19 @@ fn region_block(found: &Repairs, region: &[Fence]) -> Option<Block> {
             (false, false) => &mut drawn.before,
             (false, true) => &mut drawn.behind,
         };
-        words.insert(found.word(fence.kind));
+        words.insert(found.word(fence.to));
     }
     let (first, last) = (*at.keys().next()?, *at.keys().last()?);
     let places: BTreeSet<usize> = region.iter().map(|f| f.place).collect();
+    let orders = region.iter().filter(|change| change.to.order().is_some()).count();
+    let what = match orders {
+        0 => "A fence",
+        n if n == region.len() => "A stronger order",
+        _ => "A stronger order or a fence",
+    };
     let title = match places.len() {
-        1 => "A fence is needed here".to_owned(),
-        n => format!("A fence is needed at one of {n} places"),
+        1 => format!("{what} is needed here"),
+        n => format!("{what} is needed at one of {n} places"),
     };
     let (first, last) = (first.saturating_sub(1).max(1), last.min(lines.len()));
     let mut out = Vec::new();
@@ -305,8 +408,12 @@ fn any_of(words: &BTreeSet<&str>) -> String {
 
 /// The cheapest sets under several models, one column each.
 pub fn side_by_side(all: &[&Repaired]) -> Vec<Block> {
-    let cheapest = |known: &&Repaired| known.repairs.sets.first().map(|set| set.fences.clone());
-    let sets: Vec<Option<Vec<Fence>>> = all.iter().map(cheapest).collect();
+    // The places of orders are not those of fences.
+    if all.iter().any(|known| known.repairs.places != all[0].repairs.places) {
+        return vec![];
+    }
+    let cheapest = |known: &&Repaired| known.repairs.sets.first().map(|set| set.changes.clone());
+    let sets: Vec<Option<Vec<Change>>> = all.iter().map(cheapest).collect();
     let places: BTreeSet<usize> = sets.iter().flatten().flatten().map(|f| f.place).collect();
     let mut table = Table::default();
     let models = all.iter().map(|known| known.repairs.model.to_string());
@@ -321,7 +428,7 @@ pub fn side_by_side(all: &[&Repaired]) -> Vec<Block> {
         let mut row = vec![at.line.to_string(), text];
         for (known, set) in all.iter().zip(&sets) {
             let here = set.iter().flatten().filter(|f| f.place == place);
-            let words: Vec<&str> = here.map(|f| known.repairs.word(f.kind)).collect();
+            let words: Vec<&str> = here.map(|f| known.repairs.word(f.to)).collect();
             row.push(words.join(", "));
         }
         table.row(row);

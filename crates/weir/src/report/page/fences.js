@@ -1,5 +1,5 @@
-// `weir fences`: where fences are needed, the sets that repair a program, and what comes
-// back without a fence.
+// `weir fences`: where fences or stronger orders are needed, the sets that repair a program, and
+// what comes back without one of them; and which orders can be weaker.
 
 const FENCES = {
     repaired: [
@@ -7,24 +7,62 @@ const FENCES = {
         (r) =>
             `${counted(r.sets[0].fences.length, "fence")} ${r.sets[0].fences.length === 1 ? "repairs" : "repair"} this under ${r.model}`,
     ],
-    "none needed": ["good", (r) => `No fence is needed under ${r.model}`],
-    impossible: ["bad", (r) => `No fences can repair this under ${r.model}`],
+    "none needed": [
+        "good",
+        (r) =>
+            /order/.test(r.headline) ? `Under ${r.model} ${r.headline}` : `No fence is needed under ${r.model}`,
+    ],
+    orders: ["good", (r) => `Under ${r.model} ${r.headline}`],
+    weaker: ["good", (r) => `Under ${r.model} ${r.headline}`],
+    "none weaker": ["good", (r) => `Under ${r.model} ${r.headline}`],
+    impossible: [
+        "bad",
+        (r) =>
+            /fences/.test(r.headline)
+                ? `No fences can repair this under ${r.model}`
+                : `Under ${r.model} ${r.headline}`,
+    ],
     existing: ["good", (r) => `Under ${r.model} ${r.headline}`],
-    "not enough": ["bad", (r) => `All fences of this program together are not enough under ${r.model}`],
-    unknown: ["open", (r) => `It is not known which fences repair this under ${r.model}`],
+    "not enough": [
+        "bad",
+        (r) =>
+            /orders/.test(r.headline)
+                ? `Under ${r.model} ${r.headline}`
+                : `All fences of this program together are not enough under ${r.model}`,
+    ],
+    unknown: [
+        "open",
+        (r) =>
+            /order/.test(r.headline)
+                ? `Under ${r.model} ${r.headline}`
+                : `It is not known which fences repair this under ${r.model}`,
+    ],
 };
 
 const KINDS = {
     fence: "orders everything before it with everything after it",
     wfence: "orders the writes before it with the writes after it",
     rfence: "orders the reads before it with the reads after it",
+    relaxed: "orders nothing",
+    acquire: "sees all that the store that it reads from has released",
+    release: "shows whoever acquires it all that came before",
+    acq_rel: "acquires and releases",
+    seq_cst: "is in the one order of all seq_cst operations",
 };
+
+/** A fence, or what an order becomes. */
+const changeOf = (fence) =>
+    fence.now === undefined || fence.now === fence.word
+        ? fence.word
+        : `${fence.access} ${fence.now} → ${fence.word}`;
 
 function fencesView(report) {
     const source = sourceOf(report);
     const existing = report.existing ?? [];
     const isExisting = report.verdict === "repaired" && existing.length > 0;
-    const [mood, says] = FENCES[isExisting ? "existing" : report.verdict] ?? ["open", () => report.verdict];
+    const isOrders = report.verdict === "repaired" && report.sets.some((s) => s.fences.some((f) => f.now));
+    const result = isExisting ? "existing" : isOrders ? "orders" : report.verdict;
+    const [mood, says] = FENCES[result] ?? ["open", () => report.verdict];
     const text = sourcePanel(source);
     const side = el("div", { class: "right" });
     const below = el("div", {});
@@ -47,7 +85,12 @@ function fencesView(report) {
             );
         }
     });
-    const sets = report.sets.filter((set) => set.fences.length);
+    // Of weaker orders, those that stay are shown too.
+    const listed = (set) => [
+        ...(set.kept ?? []),
+        ...set.fences.filter((f) => !(set.kept ?? []).some((k) => k.line === f.line && k.column === f.column)),
+    ];
+    const sets = report.sets.filter((set) => listed(set).length);
     const buttons = sets.map((set, i) =>
         button(`set ${i + 1}, cost ${set.cost}`, `show set ${i + 1}`, () => show(i)),
     );
@@ -64,7 +107,7 @@ function fencesView(report) {
                 "li",
                 { class: "inserted" },
                 el("span", { class: "number" }, "+"),
-                el("span", { class: "text" }, `${indent}${fence.word}`),
+                el("span", { class: "text" }, `${indent}${changeOf(fence)}`),
                 fence.column > indent.length + 1
                     ? el("span", { class: "at" }, fence.place)
                     : null,
@@ -77,11 +120,11 @@ function fencesView(report) {
         below.replaceChildren();
         activeRun?.stop();
         activeRun = null;
-        const items = sets[i].fences.map((fence, j) =>
+        const items = listed(sets[i]).map((fence, j) =>
             el(
                 "li",
                 {},
-                code(fence.word),
+                code(changeOf(fence)),
                 " ",
                 quoted(fence.place),
                 ": ",
@@ -90,7 +133,7 @@ function fencesView(report) {
                 el("span", { class: "quiet" }, `It ${KINDS[fence.kind] ?? "orders memory accesses"}. `),
                 fence.without
                     ? [
-                          " Without it, ",
+                          fence.instead ? ` With ${fence.instead}, ` : " Without it, ",
                           quoted(fence.without.shows),
                           `, in ${counted(fence.without.steps, "step")}. `,
                           fence.without.scene
@@ -134,8 +177,9 @@ function fencesView(report) {
         ]);
     };
     const without = (i, j) => {
-        const fence = sets[i].fences[j];
-        showBroken(`Without the ${fence.word} ${fence.place}, ${fence.without.shows}.`, fence.without);
+        const fence = listed(sets[i])[j];
+        const less = fence.instead ? `With ${fence.instead}` : `Without the ${fence.word}`;
+        showBroken(`${less} ${fence.place}, ${fence.without.shows}.`, fence.without);
         below.scrollIntoView({ block: "start" });
     };
     const showBroken = (title, found) => {
