@@ -16,10 +16,10 @@ Examples:
   weir fences corpus/peterson-2.weir
   weir fences corpus/peterson-2.weir --model pso --patch | patch -p0
   weir fences corpus/bakery-2-fenced.weir --redundant
-  weir fences examples/rust/mailbox.rs --model c11
+  weir fences examples/rust/mailbox.rs
   weir fences examples/rust/spsc.rs --weaken")]
 #[command(mut_arg("models", |arg| arg.help(
-    "A memory model (may be given several times) [default: tso; c11 for orders]"
+    "A memory model (may be given several times) [default: `c11` for C and Rust and for orders, `tso` for others]"
 )))]
 pub struct Fences {
     #[command(flatten)]
@@ -182,10 +182,12 @@ impl Fences {
     }
 
     /// The model if none is named.
-    pub fn default_model(&self) -> MemoryModel {
-        match self.asks_orders() {
-            true => MemoryModel::C11,
-            false => MemoryModel::TSO,
+    pub fn default_model(&self, file: &str) -> MemoryModel {
+        let is_about_processors = self.redundant || matches!(self.goal, For::Robust);
+        match () {
+            () if self.asks_orders() => MemoryModel::C11,
+            () if is_about_processors => MemoryModel::TSO,
+            () => self.language.model_of(file, None),
         }
     }
 

@@ -15,13 +15,13 @@ use crate::output::{rewrite, write_backup};
 use crate::report::{Printed, blocks};
 
 pub fn run(args: &Fences) -> Status {
-    let models = args.models.or(&[args.default_model()]);
-    for model in &models {
-        if let Err(message) = args.question(*model) {
+    let models_of = |file: &String| args.models.or(&[args.default_model(file)]);
+    for model in args.programs.files.iter().flat_map(models_of) {
+        if let Err(message) = args.question(model) {
             return fail(&message);
         }
     }
-    if (args.write || args.patch) && models.len() > 1 {
+    if (args.write || args.patch) && args.models.models.len() > 1 {
         return fail("--patch and --write are for one memory model");
     }
     if args.write && args.programs.files.iter().any(|file| file == "-") {
@@ -30,6 +30,7 @@ pub fn run(args: &Fences) -> Status {
     let mut asking = Asking::new("fences", args.format.into(), &args.page.html);
     asking.printed = Printed { full: args.full, ..asking.printed };
     for file in &args.programs.files {
+        let models = models_of(file);
         let verifier = match args.language.verifier(file, models.clone()) {
             Ok(verifier) => verifier,
             Err(error) => {

@@ -103,7 +103,6 @@ struct Back {
 
 impl Question for Repair {
     fn ask(&self, verifier: &Verifier, tell: Listener<'_>) -> Result<Report, Error> {
-        let verifier = &verifier.for_processors();
         let model = verifier.models()[0];
         let request = self.request(verifier, model)?;
         let (name, text) = (verifier.name_of(), verifier.text_of());
