@@ -1,0 +1,3 @@
+//! `std::collections`.
+
+pub use real::collections::*;

@@ -1,0 +1,95 @@
+//! `std::time`: clocks stand still, so that a program has the same runs whenever it is analyzed.
+
+pub use real::time::{Duration, SystemTimeError, TryFromFloatSecsError};
+use core::fmt;
+use core::ops::{Add, AddAssign, Sub, SubAssign};
+
+/// A moment: the time that has been added to the moment of `now`.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Instant {
+    /// Time since a moment that is long before `now`, so that something can be subtracted.
+    since: Duration,
+}
+
+/// What `now` is.
+const NOW: Duration = Duration::from_secs(1 << 40);
+
+impl Instant {
+    /// The same moment every time.
+    #[inline]
+    pub fn now() -> Instant {
+        Instant { since: NOW }
+    }
+    /// Time from an earlier moment to this one.
+    #[inline]
+    pub fn duration_since(&self, earlier: Instant) -> Duration {
+        self.saturating_duration_since(earlier)
+    }
+    /// Time from an earlier moment to this one, if it is earlier.
+    #[inline]
+    pub fn checked_duration_since(&self, earlier: Instant) -> Option<Duration> {
+        self.since.checked_sub(earlier.since)
+    }
+    /// Time from an earlier moment to this one, or none.
+    #[inline]
+    pub fn saturating_duration_since(&self, earlier: Instant) -> Duration {
+        self.since.saturating_sub(earlier.since)
+    }
+    /// Time from this moment to now.
+    #[inline]
+    pub fn elapsed(&self) -> Duration {
+        Instant::now().saturating_duration_since(*self)
+    }
+    /// A later moment.
+    #[inline]
+    pub fn checked_add(&self, duration: Duration) -> Option<Instant> {
+        Some(Instant { since: self.since.checked_add(duration)? })
+    }
+    /// An earlier moment.
+    #[inline]
+    pub fn checked_sub(&self, duration: Duration) -> Option<Instant> {
+        Some(Instant { since: self.since.checked_sub(duration)? })
+    }
+}
+
+impl Add<Duration> for Instant {
+    type Output = Instant;
+    #[inline]
+    fn add(self, other: Duration) -> Instant {
+        Instant { since: self.since + other }
+    }
+}
+impl AddAssign<Duration> for Instant {
+    #[inline]
+    fn add_assign(&mut self, other: Duration) {
+        self.since += other;
+    }
+}
+impl Sub<Duration> for Instant {
+    type Output = Instant;
+    #[inline]
+    fn sub(self, other: Duration) -> Instant {
+        Instant { since: self.since - other }
+    }
+}
+impl SubAssign<Duration> for Instant {
+    #[inline]
+    fn sub_assign(&mut self, other: Duration) {
+        self.since -= other;
+    }
+}
+impl Sub<Instant> for Instant {
+    type Output = Duration;
+    #[inline]
+    fn sub(self, other: Instant) -> Duration {
+        self.duration_since(other)
+    }
+}
+impl fmt::Debug for Instant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Instant").field(&self.since).finish()
+    }
+}
+
+/// The real type, since `std::fs` has it too.
+pub use real::time::{SystemTime, UNIX_EPOCH};
