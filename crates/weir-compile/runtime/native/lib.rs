@@ -5,11 +5,9 @@
 #![allow(clippy::all)]
 
 use std::cell::Cell;
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::Mutex;
 
-static NEXT: AtomicUsize = AtomicUsize::new(1);
 /// Who is inside `weir_atomic_begin`: its number plus 1.
 static ATOMIC: AtomicUsize = AtomicUsize::new(0);
 
@@ -18,22 +16,22 @@ thread_local! {
     static RANDOM: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Whether threads have ended. The entry of a thread is never removed, since it may be joined twice.
-fn ended() -> &'static Mutex<HashMap<usize, Arc<AtomicBool>>> {
-    static ENDED: OnceLock<Mutex<HashMap<usize, Arc<AtomicBool>>>> = OnceLock::new();
-    ENDED.get_or_init(Default::default)
+/// Whether a thread has ended. A type of our own: what is generic and is compiled for it here has no other user.
+struct Flag(AtomicBool);
+
+/// Whether threads have ended, by number. An entry stays, since a thread may be joined twice.
+static ENDED: Mutex<Vec<&'static Flag>> = Mutex::new(Vec::new());
+
+fn flag(id: usize) -> Option<&'static Flag> {
+    ENDED.lock().unwrap_or_else(|e| e.into_inner()).get(id.wrapping_sub(1)).copied()
 }
 
-fn flag(id: usize) -> Option<Arc<AtomicBool>> {
-    ended().lock().unwrap_or_else(|e| e.into_inner()).get(&id).cloned()
-}
-
-/// Sets the flag of its thread when that ends, also by `weir_exit`.
-struct End(Arc<AtomicBool>);
+/// Sets the flag of its thread when that ends.
+struct End(&'static Flag);
 
 impl Drop for End {
     fn drop(&mut self) {
-        self.0.store(true, Ordering::Release);
+        self.0.0.store(true, Ordering::Release);
     }
 }
 
@@ -55,9 +53,12 @@ unsafe impl Send for Data {}
 
 #[unsafe(no_mangle)]
 pub extern "C" fn weir_spawn(f: unsafe extern "C" fn(*mut u8), data: *mut u8) -> usize {
-    let id = NEXT.fetch_add(1, Ordering::Relaxed);
-    let flag = Arc::new(AtomicBool::new(false));
-    ended().lock().unwrap_or_else(|e| e.into_inner()).insert(id, flag.clone());
+    let flag: &'static Flag = Box::leak(Box::new(Flag(AtomicBool::new(false))));
+    let id = {
+        let mut ended = ENDED.lock().unwrap_or_else(|e| e.into_inner());
+        ended.push(flag);
+        ended.len()
+    };
     let data = Data(data);
     let started = std::thread::Builder::new().spawn(move || {
         let data = data;
@@ -78,12 +79,12 @@ pub extern "C" fn weir_join(id: usize) {
         eprintln!("weir: there is no thread {id}");
         std::process::abort();
     };
-    wait_until(|| flag.load(Ordering::Acquire));
+    wait_until(|| flag.0.load(Ordering::Acquire));
 }
 
 #[unsafe(no_mangle)]
 pub extern "C" fn weir_has_ended(id: usize) -> bool {
-    flag(id).is_some_and(|f| f.load(Ordering::Acquire))
+    flag(id).is_some_and(|f| f.0.load(Ordering::Acquire))
 }
 
 #[unsafe(no_mangle)]
@@ -162,7 +163,7 @@ pub extern "C" fn weir_exit() -> ! {
         std::process::exit(0);
     }
     if let Some(flag) = flag(CURRENT.get()) {
-        flag.store(true, Ordering::Release);
+        flag.0.store(true, Ordering::Release);
     }
     loop {
         std::thread::park();
