@@ -8,6 +8,7 @@
 //!
 //! * [`Tools`] finds compilers and says which of them are supported.
 //! * [`compile`] compiles one file. The result has all modules that have to be read, and says where the program begins.
+//! * [`package`](mod@package) builds the tests of a Cargo package, with a module for every crate of its graph.
 //! * [`native`] compiles a file of Rust to a program that runs here, for comparison.
 //!
 //! # Rust
@@ -33,6 +34,7 @@
 mod clang;
 mod error;
 mod harness;
+pub mod package;
 mod process;
 mod rust;
 mod stand_in;

@@ -36,6 +36,10 @@ const SOURCES: Sources = sources! {
     "shuttle/lib.rs"
 };
 
+/// The script that Cargo runs in place of `rustc`.
+pub(crate) const WRAPPER: &str = "wrapper.sh";
+const WRAPPER_TEXT: &str = include_str!("../runtime/wrapper.sh");
+
 /// The crates, in the order in which they are compiled. Those after `std` use it.
 const CRATES: [&str; 6] = ["native", "std", "weir", "kani", "loom", "shuttle"];
 
@@ -146,6 +150,7 @@ fn key(rustc: &Tool) -> String {
     };
     add(&rustc.text);
     FLAGS.iter().copied().for_each(&mut add);
+    add(WRAPPER_TEXT);
     for (path, text) in SOURCES {
         add(path);
         add(text);
@@ -196,6 +201,8 @@ fn build(rustc: &Tool, folder: &Path) -> Result<(), Error> {
             return Err(Error::Failed { program: rustc.path.clone(), text });
         }
     }
+    let wrapper = folder.join(WRAPPER);
+    fs::write(&wrapper, WRAPPER_TEXT).and_then(|()| executable(&wrapper)).map_err(|e| Error::file(wrapper, &e))?;
     let complete = folder.join(COMPLETE);
     fs::write(&complete, &rustc.text).map_err(|e| Error::file(complete, &e))
 }
@@ -205,4 +212,15 @@ pub(crate) fn rustc_command(rustc: &Tool) -> Command {
     let mut command = Command::new(&rustc.path);
     command.env("RUSTC_BOOTSTRAP", "1").env_remove("RUSTFLAGS").env_remove("RUSTC_WRAPPER").env("LC_ALL", "C");
     command
+}
+
+#[cfg(unix)]
+fn executable(file: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(file, fs::Permissions::from_mode(0o755))
+}
+
+#[cfg(not(unix))]
+fn executable(_: &Path) -> std::io::Result<()> {
+    Ok(())
 }
