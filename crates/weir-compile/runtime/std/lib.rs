@@ -35,6 +35,7 @@ pub use real::*;
 mod macros;
 pub mod collections;
 pub mod env;
+pub mod hash;
 pub mod hint;
 #[cfg(unix)]
 pub mod os;

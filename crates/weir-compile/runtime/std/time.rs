@@ -1,6 +1,6 @@
 //! `std::time`: clocks stand still, so that a program has the same runs whenever it is analyzed.
 
-pub use real::time::{Duration, SystemTimeError, TryFromFloatSecsError};
+pub use real::time::{Duration, TryFromFloatSecsError};
 use core::fmt;
 use core::ops::{Add, AddAssign, Sub, SubAssign};
 
@@ -91,5 +91,96 @@ impl fmt::Debug for Instant {
     }
 }
 
-/// The real type, since `std::fs` has it too.
-pub use real::time::{SystemTime, UNIX_EPOCH};
+/// A time of day: the time since 1970, or before it.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SystemTime {
+    /// Time since a moment long before 1970.
+    since: Duration,
+}
+
+/// The beginning of 1970.
+pub const UNIX_EPOCH: SystemTime = SystemTime { since: NOW };
+
+/// An earlier time was a later one, by this much.
+#[derive(Clone, Debug)]
+pub struct SystemTimeError(Duration);
+
+impl SystemTime {
+    /// The beginning of 1970.
+    pub const UNIX_EPOCH: SystemTime = UNIX_EPOCH;
+
+    /// The beginning of 2025, every time.
+    #[inline]
+    pub fn now() -> SystemTime {
+        UNIX_EPOCH + Duration::from_secs(1_735_689_600)
+    }
+    /// Time from an earlier time to this one.
+    #[inline]
+    pub fn duration_since(&self, earlier: SystemTime) -> Result<Duration, SystemTimeError> {
+        match self.since.checked_sub(earlier.since) {
+            Some(time) => Ok(time),
+            None => Err(SystemTimeError(earlier.since.saturating_sub(self.since))),
+        }
+    }
+    /// Time from this time to now.
+    #[inline]
+    pub fn elapsed(&self) -> Result<Duration, SystemTimeError> {
+        SystemTime::now().duration_since(*self)
+    }
+    /// A later time.
+    #[inline]
+    pub fn checked_add(&self, duration: Duration) -> Option<SystemTime> {
+        Some(SystemTime { since: self.since.checked_add(duration)? })
+    }
+    /// An earlier time.
+    #[inline]
+    pub fn checked_sub(&self, duration: Duration) -> Option<SystemTime> {
+        Some(SystemTime { since: self.since.checked_sub(duration)? })
+    }
+}
+
+impl Add<Duration> for SystemTime {
+    type Output = SystemTime;
+    #[inline]
+    fn add(self, other: Duration) -> SystemTime {
+        SystemTime { since: self.since + other }
+    }
+}
+impl AddAssign<Duration> for SystemTime {
+    #[inline]
+    fn add_assign(&mut self, other: Duration) {
+        self.since += other;
+    }
+}
+impl Sub<Duration> for SystemTime {
+    type Output = SystemTime;
+    #[inline]
+    fn sub(self, other: Duration) -> SystemTime {
+        SystemTime { since: self.since - other }
+    }
+}
+impl SubAssign<Duration> for SystemTime {
+    #[inline]
+    fn sub_assign(&mut self, other: Duration) {
+        self.since -= other;
+    }
+}
+impl fmt::Debug for SystemTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("SystemTime").field(&self.since).finish()
+    }
+}
+
+impl SystemTimeError {
+    /// By how much.
+    #[inline]
+    pub fn duration(&self) -> Duration {
+        self.0
+    }
+}
+impl fmt::Display for SystemTimeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("second time provided was later than self")
+    }
+}
+impl core::error::Error for SystemTimeError {}

@@ -1,7 +1,9 @@
 //! `std::thread::Builder`. The size of a stack has no meaning here.
 
+use super::handle::Name;
 use super::scoped::{Scope, ScopedJoinHandle};
 use super::start::{self, JoinHandle};
+use real::boxed::Box;
 use real::io;
 use real::string::String;
 
@@ -69,11 +71,10 @@ impl Builder {
         Ok(scope.start(f, name))
     }
 
-    /// A name lives as long as the program, so that handles need not count.
     #[inline]
-    fn known_name(self) -> Option<&'static str> {
+    fn known_name(self) -> Option<Name> {
         match self.name {
-            Some(name) => Some(String::leak(name)),
+            Some(name) => Some(Box::leak(Box::new(name))),
             None => None,
         }
     }

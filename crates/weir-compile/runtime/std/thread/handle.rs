@@ -5,6 +5,7 @@ use core::cell::Cell;
 use core::fmt;
 use core::num::NonZero;
 use core::sync::atomic::{AtomicU32, Ordering};
+use real::string::String;
 
 /// How many threads may have been started when one is parked.
 const THREADS: usize = 1024;
@@ -14,7 +15,7 @@ static TOKENS: [AtomicU32; THREADS] = [const { AtomicU32::new(0) }; THREADS];
 
 /// The name that was given to a thread.
 #[thread_local]
-static NAME: Cell<Option<&'static str>> = Cell::new(None);
+static NAME: Cell<Option<Name>> = Cell::new(None);
 
 #[inline]
 pub(super) fn token(number: usize) -> &'static AtomicU32 {
@@ -25,39 +26,59 @@ pub(super) fn token(number: usize) -> &'static AtomicU32 {
 }
 
 #[inline]
-pub(super) fn set_own_name(name: &'static str) {
+pub(super) fn set_own_name(name: Name) {
     NAME.set(Some(name));
 }
 
 #[inline]
-pub(super) fn own_name() -> Option<&'static str> {
+pub(super) fn own_name() -> Option<Name> {
     NAME.get()
 }
 
-/// A handle of a thread.
+/// A name lives as long as the program, so that handles need not count.
+pub(super) type Name = &'static String;
+
+/// A handle of a thread. It has 16 bytes, and so has an `Option` of it: some crates ask for its size.
 #[derive(Clone)]
 pub struct Thread {
-    pub(super) number: usize,
-    pub(super) name: Option<&'static str>,
+    /// Its number plus 1.
+    id: NonZero<u32>,
+    name: Option<Name>,
 }
 
 impl Thread {
+    #[inline]
+    pub(super) fn new(number: usize, name: Option<Name>) -> Thread {
+        Thread { id: unsafe { NonZero::new_unchecked(number as u32 + 1) }, name }
+    }
+
+    #[inline]
+    pub(super) fn number(&self) -> usize {
+        self.id.get() as usize - 1
+    }
+
     /// Lets the thread go on, or the next time that it parks.
     #[inline]
     pub fn unpark(&self) {
-        token(self.number).store(1, Ordering::Release);
+        token(self.number()).store(1, Ordering::Release);
     }
 
     /// What tells threads apart.
     #[inline]
     pub fn id(&self) -> ThreadId {
-        ThreadId(unsafe { NonZero::new_unchecked(self.number as u64 + 1) })
+        ThreadId(unsafe { NonZero::new_unchecked(self.id.get() as u64) })
     }
 
     /// The name that a `Builder` gave to it. The first thread is `main`.
     #[inline]
     pub fn name(&self) -> Option<&str> {
-        if self.number == 0 { Some("main") } else { self.name }
+        if self.number() == 0 {
+            return Some("main");
+        }
+        match self.name {
+            Some(name) => Some(name.as_str()),
+            None => None,
+        }
     }
 }
 

@@ -42,7 +42,7 @@ where
 /// This thread.
 #[inline]
 pub fn current() -> Thread {
-    Thread { number: unsafe { sys::weir_current() }, name: handle::own_name() }
+    Thread::new(unsafe { sys::weir_current() }, handle::own_name())
 }
 
 /// Lets others go on.

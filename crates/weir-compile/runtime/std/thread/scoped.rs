@@ -4,7 +4,7 @@
 //! returned, it takes the list and joins all threads in it, until the list stays empty: who starts a thread does it
 //! before it ends. There is no counter that the threads share.
 
-use super::handle::Thread;
+use super::handle::{Name, Thread};
 use super::start::{self, Running};
 use crate::sys;
 use core::fmt;
@@ -68,14 +68,14 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     }
 
     #[inline]
-    pub(super) fn start<F, T>(&'scope self, f: F, name: Option<&'static str>) -> ScopedJoinHandle<'scope, T>
+    pub(super) fn start<F, T>(&'scope self, f: F, name: Option<Name>) -> ScopedJoinHandle<'scope, T>
     where
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
         let running = unsafe { start::start(f, name) };
         let mut next = self.last.load(Ordering::Relaxed);
-        let started = Box::into_raw(Box::new(Started { number: running.thread.number, next }));
+        let started = Box::into_raw(Box::new(Started { number: running.thread.number(), next }));
         while let Err(now) = self.last.compare_exchange(next, started, Ordering::Release, Ordering::Relaxed) {
             next = now;
             unsafe { (*started).next = next };

@@ -1,6 +1,6 @@
 //! Starting threads and joining them. See the module above for what is shared.
 
-use super::handle::{self, Thread};
+use super::handle::{self, Name, Thread};
 use crate::sys;
 use core::cell::UnsafeCell;
 use core::fmt;
@@ -20,7 +20,7 @@ struct Slot<T> {
 struct Start<F, T> {
     f: F,
     slot: *mut Slot<T>,
-    name: Option<&'static str>,
+    name: Option<Name>,
 }
 
 /// A thread that can be joined, and its result.
@@ -61,7 +61,7 @@ unsafe fn discard<T>(slot: *mut Slot<T>) {
 
 /// Starts a thread. What `f` borrows has to live until it is joined.
 #[inline]
-pub(super) unsafe fn start<F: FnOnce() -> T, T>(f: F, name: Option<&'static str>) -> Running<T> {
+pub(super) unsafe fn start<F: FnOnce() -> T, T>(f: F, name: Option<Name>) -> Running<T> {
     let slot = if has_slot::<T>() {
         Box::into_raw(Box::new(Slot { first: AtomicU8::new(0), value: UnsafeCell::new(MaybeUninit::uninit()) }))
     } else {
@@ -69,14 +69,14 @@ pub(super) unsafe fn start<F: FnOnce() -> T, T>(f: F, name: Option<&'static str>
     };
     let data = Box::into_raw(Box::new(Start { f, slot, name }));
     let number = unsafe { sys::weir_spawn(run::<F, T>, data.cast()) };
-    Running { thread: Thread { number, name }, slot, result: PhantomData }
+    Running { thread: Thread::new(number, name), slot, result: PhantomData }
 }
 
 impl<T> Running<T> {
     #[inline]
     pub(super) fn join(self) -> T {
         let this = ManuallyDrop::new(self);
-        unsafe { sys::weir_join(this.thread.number) };
+        unsafe { sys::weir_join(this.thread.number()) };
         if has_slot::<T>() {
             let slot = unsafe { Box::from_raw(this.slot) };
             unsafe { (*slot.value.get()).assume_init_read() }
@@ -88,7 +88,7 @@ impl<T> Running<T> {
 
     #[inline]
     pub(super) fn has_ended(&self) -> bool {
-        unsafe { sys::weir_has_ended(self.thread.number) }
+        unsafe { sys::weir_has_ended(self.thread.number()) }
     }
 }
 
@@ -128,7 +128,7 @@ impl<T> JoinHandle<T> {
 
     #[inline]
     pub(crate) fn number(&self) -> usize {
-        self.0.thread.number
+        self.0.thread.number()
     }
 }
 
