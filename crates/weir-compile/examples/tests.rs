@@ -11,12 +11,12 @@ fn main() -> Result<(), weir_compile::Error> {
     let built = package::package(&manifest, &Tools::default(), &Options::default(), &options)?;
     for binary in &built.binaries {
         println!("{} {} ({}): {}", binary.kind, binary.name, binary.package, binary.module.display());
+        let modules = package::modules(&built, binary)?;
+        println!("  modules: {:?}", modules.iter().map(|m| &m.name).collect::<Vec<_>>());
         for test in &binary.tests {
             println!("  {}{}: {:?}", test.name, if test.ignored { " (ignored)" } else { "" }, test.symbol);
         }
     }
-    for library in &built.libraries {
-        println!("library {}", library.display());
-    }
+    println!("{} libraries", built.libraries.len());
     Ok(())
 }

@@ -9,6 +9,7 @@
 //! * [`Tools`] finds compilers and says which of them are supported.
 //! * [`compile`] compiles one file. The result has all modules that have to be read, and says where the program begins.
 //! * [`package`](mod@package) builds the tests of a Cargo package, with a module for every crate of its graph.
+//! * [`database`] compiles the sources of a project in C or C++, and can take the place of clang in a build.
 //! * [`native`] compiles a file of Rust to a program that runs here, for comparison.
 //!
 //! # Rust
@@ -32,8 +33,10 @@
 //! ```
 
 mod clang;
+pub mod database;
 mod error;
 mod harness;
+mod join;
 pub mod package;
 mod process;
 mod rust;

@@ -7,6 +7,7 @@
 //!
 //! What has been built is kept in a folder of its own, and Cargo builds again only what has changed.
 
+use crate::join::{self, Symbols};
 use crate::process;
 use crate::stand_in::{self, StandIn};
 use crate::{Error, Kind, Level, Module, Options, Test, Tool, Tools, harness, rust, symbols};
@@ -118,18 +119,29 @@ pub fn package(
     Ok(built)
 }
 
-/// The modules of a test, read: its own, those of the libraries, and the stand-ins.
+/// The modules of a test, read: its own, and those of libraries and stand-ins that define what it uses.
 ///
 /// # Errors
 /// If a file cannot be read.
 pub fn modules(package: &Package, binary: &TestBinary) -> Result<Vec<Module>, Error> {
-    let mut modules = Vec::new();
-    for path in std::iter::once(&binary.module).chain(&package.libraries) {
-        let text = fs::read_to_string(path).map_err(|e| Error::file(path, &e))?;
-        let name = path.file_stem().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-        modules.push(Module { name, text });
+    let read = |path: &Path| fs::read_to_string(path).map_err(|e| Error::file(path, &e));
+    let mut symbols = vec![Symbols::of(&read(&binary.module)?)];
+    // Only the symbols are kept: what is not needed can be large.
+    for library in &package.libraries {
+        symbols.push(Symbols::of(&read(library)?));
     }
-    modules.extend(package.stand_ins.iter().cloned());
+    symbols.extend(package.stand_ins.iter().map(|module| Symbols::of(&module.text)));
+    let mut modules = Vec::new();
+    for number in join::needed(&symbols) {
+        let path = if number == 0 { Some(&binary.module) } else { package.libraries.get(number - 1) };
+        modules.push(match path {
+            Some(path) => {
+                let name = path.file_stem().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+                Module { name, text: read(path)? }
+            }
+            None => package.stand_ins[number - 1 - package.libraries.len()].clone(),
+        });
+    }
     Ok(modules)
 }
 

@@ -66,6 +66,102 @@ impl<K, V, S> HashMap<K, V, S> {
     }
 }
 
+/// Functions that only pass on what they are given. They are named here, and not only reached by `Deref`, since
+/// programs also write `HashMap::insert`.
+macro_rules! forward {
+    ($($name:ident[$($g:tt)*]($self:ident: $me:ty $(, $arg:ident: $t:ty)*) $(-> $out:ty)? $(where ($($w:tt)*))?;)+) => {$(
+        #[inline]
+        #[allow(missing_docs)]
+        pub fn $name<$($g)*>($self: $me $(, $arg: $t)*) $(-> $out)? $(where $($w)*)? {
+            $self.0.$name($($arg),*)
+        }
+    )+};
+}
+
+impl<K, V, S> HashMap<K, V, S> {
+    forward! {
+        capacity[](self: &Self) -> usize;
+        keys[](self: &Self) -> hash_map::Keys<'_, K, V>;
+        values[](self: &Self) -> hash_map::Values<'_, K, V>;
+        values_mut[](self: &mut Self) -> hash_map::ValuesMut<'_, K, V>;
+        iter[](self: &Self) -> hash_map::Iter<'_, K, V>;
+        iter_mut[](self: &mut Self) -> hash_map::IterMut<'_, K, V>;
+        len[](self: &Self) -> usize;
+        is_empty[](self: &Self) -> bool;
+        drain[](self: &mut Self) -> hash_map::Drain<'_, K, V>;
+        retain[F](self: &mut Self, f: F) where (F: FnMut(&K, &mut V) -> bool);
+        extract_if[F](self: &mut Self, f: F) -> hash_map::ExtractIf<'_, K, V, F> where (F: FnMut(&K, &mut V) -> bool);
+        clear[](self: &mut Self);
+        hasher[](self: &Self) -> &S;
+    }
+}
+
+impl<K: Eq + Hash, V, S: BuildHasher> HashMap<K, V, S> {
+    forward! {
+        reserve[](self: &mut Self, additional: usize);
+        try_reserve[](self: &mut Self, additional: usize) -> Result<(), TryReserveError>;
+        shrink_to_fit[](self: &mut Self);
+        shrink_to[](self: &mut Self, min_capacity: usize);
+        entry[](self: &mut Self, key: K) -> hash_map::Entry<'_, K, V>;
+        get[Q: ?Sized + Hash + Eq](self: &Self, k: &Q) -> Option<&V> where (K: Borrow<Q>);
+        get_key_value[Q: ?Sized + Hash + Eq](self: &Self, k: &Q) -> Option<(&K, &V)> where (K: Borrow<Q>);
+        contains_key[Q: ?Sized + Hash + Eq](self: &Self, k: &Q) -> bool where (K: Borrow<Q>);
+        get_mut[Q: ?Sized + Hash + Eq](self: &mut Self, k: &Q) -> Option<&mut V> where (K: Borrow<Q>);
+        insert[](self: &mut Self, k: K, v: V) -> Option<V>;
+        remove[Q: ?Sized + Hash + Eq](self: &mut Self, k: &Q) -> Option<V> where (K: Borrow<Q>);
+        remove_entry[Q: ?Sized + Hash + Eq](self: &mut Self, k: &Q) -> Option<(K, V)> where (K: Borrow<Q>);
+        get_disjoint_mut[Q: ?Sized + Hash + Eq, const N: usize](self: &mut Self, ks: [&Q; N]) -> [Option<&'_ mut V>; N] where (K: Borrow<Q>);
+    }
+}
+
+impl<T, S> HashSet<T, S> {
+    forward! {
+        capacity[](self: &Self) -> usize;
+        iter[](self: &Self) -> hash_set::Iter<'_, T>;
+        len[](self: &Self) -> usize;
+        is_empty[](self: &Self) -> bool;
+        drain[](self: &mut Self) -> hash_set::Drain<'_, T>;
+        retain[F](self: &mut Self, f: F) where (F: FnMut(&T) -> bool);
+        extract_if[F](self: &mut Self, f: F) -> hash_set::ExtractIf<'_, T, F> where (F: FnMut(&T) -> bool);
+        clear[](self: &mut Self);
+        hasher[](self: &Self) -> &S;
+    }
+}
+
+impl<T: Eq + Hash, S: BuildHasher> HashSet<T, S> {
+    forward! {
+        reserve[](self: &mut Self, additional: usize);
+        try_reserve[](self: &mut Self, additional: usize) -> Result<(), TryReserveError>;
+        shrink_to_fit[](self: &mut Self);
+        shrink_to[](self: &mut Self, min_capacity: usize);
+        contains[Q: ?Sized + Hash + Eq](self: &Self, value: &Q) -> bool where (T: Borrow<Q>);
+        get[Q: ?Sized + Hash + Eq](self: &Self, value: &Q) -> Option<&T> where (T: Borrow<Q>);
+        is_disjoint[](self: &Self, other: &Self) -> bool;
+        is_subset[](self: &Self, other: &Self) -> bool;
+        is_superset[](self: &Self, other: &Self) -> bool;
+        insert[](self: &mut Self, value: T) -> bool;
+        replace[](self: &mut Self, value: T) -> Option<T>;
+        remove[Q: ?Sized + Hash + Eq](self: &mut Self, value: &Q) -> bool where (T: Borrow<Q>);
+        take[Q: ?Sized + Hash + Eq](self: &mut Self, value: &Q) -> Option<T> where (T: Borrow<Q>);
+    }
+    #[inline]
+    pub fn difference<'a>(&'a self, other: &'a Self) -> hash_set::Difference<'a, T, S> {
+        self.0.difference(&other.0)
+    }
+    #[inline]
+    pub fn symmetric_difference<'a>(&'a self, other: &'a Self) -> hash_set::SymmetricDifference<'a, T, S> {
+        self.0.symmetric_difference(&other.0)
+    }
+    #[inline]
+    pub fn intersection<'a>(&'a self, other: &'a Self) -> hash_set::Intersection<'a, T, S> {
+        self.0.intersection(&other.0)
+    }
+    #[inline]
+    pub fn union<'a>(&'a self, other: &'a Self) -> hash_set::Union<'a, T, S> {
+        self.0.union(&other.0)
+    }
+}
+
 impl<K, V, S> Deref for HashMap<K, V, S> {
     type Target = Map<K, V, S>;
     #[inline]
