@@ -2,5 +2,7 @@
 
 mod common;
 
+mod databases;
 mod limits;
+mod packages;
 mod single;
