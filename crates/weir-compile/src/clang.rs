@@ -1,15 +1,17 @@
 //! C and C++ by clang.
 //!
-//! **Level 0** is what the language says: `-O0` with `-disable-O0-optnone`, so that no function is marked as one that must stay as it is. Every access of
-//! the source is in the result. **Optimized** is what a compiler makes of it (`-O1`), without vectors and unrolled
-//! loops.
+//! **Level 0** is what the language says: `-O0` with `-disable-O0-optnone`, so that no function is
+//! marked as one that must stay as it is. Every access of the source is in the result.
+//! **Optimized** is what a compiler makes of it (`-O1`), without vectors and unrolled loops.
 //!
-//! **Exceptions** make an `invoke` with a second successor of every call in C++ that may throw. Most programs throw nothing and
-//! catch nothing. So a source is compiled with `-fno-exceptions`, and again with `-fexceptions` if
-//! clang says that it has `throw` or `try`. Without `try` an exception of the library ends the program either way.
+//! **Exceptions** make an `invoke` with a second successor of every call in C++ that may throw.
+//! Most programs throw nothing and catch nothing. So a source is compiled with `-fno-exceptions`,
+//! and again with `-fexceptions` if clang says that it has `throw` or `try`. Without `try` an
+//! exception of the library ends the program either way.
 //!
-//! **Assertions** stay calls: with the headers of glibc, `assert` is `__assert_fail(text, file, line, function)`. Fortified
-//! functions and stack protectors are off, since they change calls by name.
+//! **Assertions** stay calls: with the headers of glibc, `assert` is `__assert_fail(text, file,
+//! line, function)`. Fortified functions and stack protectors are off, since they change calls by
+//! name.
 
 use crate::process::{self, Ended};
 use crate::temporary::Folder;
@@ -35,14 +37,28 @@ enum Exceptions {
 pub(crate) fn flags(level: Level) -> Vec<OsString> {
     let mut flags: Vec<&str> = match level {
         Level::Source => vec!["-O0", "-Xclang", "-disable-O0-optnone"],
-        Level::Optimized => vec!["-O1", "-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops"],
+        Level::Optimized => {
+            vec!["-O1", "-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops"]
+        }
     };
-    flags.extend(["-g", "-fno-stack-protector", "-U_FORTIFY_SOURCE", "-fno-color-diagnostics", "-S", "-emit-llvm"]);
+    flags.extend([
+        "-g",
+        "-fno-stack-protector",
+        "-U_FORTIFY_SOURCE",
+        "-fno-color-diagnostics",
+        "-S",
+        "-emit-llvm",
+    ]);
     flags.into_iter().map(OsString::from).collect()
 }
 
 /// Compiles a source.
-pub(crate) fn compile(source: &Path, kind: Kind, tools: &Tools, options: &Options) -> Result<Compiled, Error> {
+pub(crate) fn compile(
+    source: &Path,
+    kind: Kind,
+    tools: &Tools,
+    options: &Options,
+) -> Result<Compiled, Error> {
     let mut user: Vec<OsString> = Vec::new();
     if let Some(standard) = &options.standard {
         user.push(format!("-std={standard}").into());
@@ -117,12 +133,21 @@ fn once(
         Exceptions::On => drop(command.arg("-fexceptions")),
     }
     // Ours come last: of two that contradict each other, clang takes the last one.
-    command.args(user).args(flags(options.level)).arg("-o").arg(folder.join(OUTPUT)).arg(as_file(source));
+    command
+        .args(user)
+        .args(flags(options.level))
+        .arg("-o")
+        .arg(folder.join(OUTPUT))
+        .arg(as_file(source));
     let line = crate::line(&command);
     Ok((line, process::run(command, options.limits, Some(folder))?))
 }
 
 /// A path that cannot be taken for an option.
 fn as_file(source: &Path) -> PathBuf {
-    if source.as_os_str().to_string_lossy().starts_with('-') { Path::new(".").join(source) } else { source.to_owned() }
+    if source.as_os_str().to_string_lossy().starts_with('-') {
+        Path::new(".").join(source)
+    } else {
+        source.to_owned()
+    }
 }

@@ -1,11 +1,13 @@
 //! Projects in C and C++: `compile_commands.json`, and clang's place in a build.
 //!
-//! A compilation database lists for each source in which folder and with which command it is compiled. [`database`] takes the options that matter
-//! from the commands and compiles each source to a module. [`cc`] takes the place of clang in a build: it does what it is told, and also
+//! A compilation database lists for each source in which folder and with which command it is
+//! compiled. [`database`] takes the options that matter from the commands and compiles each source
+//! to a module. [`cc`] takes the place of clang in a build: it does what it is told, and also
 //! writes the module of each source beside its object.
 //!
-//! Options that say what is written, or how much is optimized, are left out, since those of [`Options`] count. Also left out
-//! are plugins and options for other compilers' passes, with their values.
+//! Options that say what is written, or how much is optimized, are left out, since those of
+//! [`Options`] count. Also left out are plugins and options for other compilers' passes, with their
+//! values.
 
 use crate::tools::{Kind, Tool, Tools};
 use crate::{Compiled, Error, Options, clang, kind_of};
@@ -36,12 +38,18 @@ pub struct Entry {
 pub fn database(path: &Path) -> Result<Vec<Entry>, Error> {
     let data = path.metadata().map_err(|e| Error::file(path, &e))?;
     if data.len() > MAX_DATABASE {
-        return Err(Error::File { path: path.to_owned(), text: format!("it has more than {MAX_DATABASE} bytes") });
+        return Err(Error::File {
+            path: path.to_owned(),
+            text: format!("it has more than {MAX_DATABASE} bytes"),
+        });
     }
     let text = fs::read_to_string(path).map_err(|e| Error::file(path, &e))?;
     let wrong = |text: String| Error::File { path: path.to_owned(), text };
-    let value: Value = serde_json::from_str(&text).map_err(|e| wrong(format!("no compilation database: {e}")))?;
-    let list = value.as_array().ok_or_else(|| wrong("no compilation database: it is no list".to_owned()))?;
+    let value: Value =
+        serde_json::from_str(&text).map_err(|e| wrong(format!("no compilation database: {e}")))?;
+    let list = value
+        .as_array()
+        .ok_or_else(|| wrong("no compilation database: it is no list".to_owned()))?;
     let base = path.parent().unwrap_or(Path::new("."));
     let mut entries = Vec::new();
     for (number, item) in list.iter().enumerate() {
@@ -50,9 +58,13 @@ pub fn database(path: &Path) -> Result<Vec<Entry>, Error> {
             return Err(wrong(format!("entry {number} has no `directory` or no `file`")));
         };
         let words: Vec<String> = match (item["arguments"].as_array(), field("command")) {
-            (Some(list), _) => list.iter().filter_map(|word| word.as_str().map(str::to_owned)).collect(),
+            (Some(list), _) => {
+                list.iter().filter_map(|word| word.as_str().map(str::to_owned)).collect()
+            }
             (None, Some(command)) => words(command),
-            (None, None) => return Err(wrong(format!("entry {number} has no `arguments` and no `command`"))),
+            (None, None) => {
+                return Err(wrong(format!("entry {number} has no `arguments` and no `command`")));
+            }
         };
         let directory = base.join(directory);
         if !matches!(kind_of(Path::new(file)), Ok(Kind::C | Kind::Cpp)) {
@@ -73,15 +85,28 @@ pub fn compile_entry(entry: &Entry, tools: &Tools, options: &Options) -> Result<
     let kind = kind_of(&entry.file)?;
     let mut flags = entry.flags.clone();
     flags.extend(options.flags.iter().cloned());
-    clang::compile_with(&entry.file, kind, &tools.get(kind)?, &flags, Some(&entry.directory), options)
+    clang::compile_with(
+        &entry.file,
+        kind,
+        &tools.get(kind)?,
+        &flags,
+        Some(&entry.directory),
+        options,
+    )
 }
 
-/// Does what clang is told, and writes the module of each source beside its object: `a.o` and `a.ll`. The object of `-o a.o` is
-/// `a.o`; without `-o` it is named after the source. Returns clang's status, and the modules.
+/// Does what clang is told, and writes the module of each source beside its object: `a.o` and
+/// `a.ll`. The object of `-o a.o` is `a.o`; without `-o` it is named after the source. Returns
+/// clang's status, and the modules.
 ///
 /// # Errors
 /// If there is no clang, or a module cannot be made although clang has compiled the source.
-pub fn cc(kind: Kind, arguments: &[OsString], tools: &Tools, options: &Options) -> Result<(i32, Vec<PathBuf>), Error> {
+pub fn cc(
+    kind: Kind,
+    arguments: &[OsString],
+    tools: &Tools,
+    options: &Options,
+) -> Result<(i32, Vec<PathBuf>), Error> {
     let tool = tools.get(kind)?;
     // The build sees what clang writes, and has no time limit here.
     let status = Command::new(&tool.path)
@@ -95,11 +120,20 @@ pub fn cc(kind: Kind, arguments: &[OsString], tools: &Tools, options: &Options) 
     }
     let mut modules = Vec::new();
     for source in &parts.sources {
-        let compiled = clang::compile_with(source, kind_of(source)?, &compiler(source, &tool, tools)?, &parts.flags, None, options)?;
+        let compiled = clang::compile_with(
+            source,
+            kind_of(source)?,
+            &compiler(source, &tool, tools)?,
+            &parts.flags,
+            None,
+            options,
+        )?;
         let module = match (&parts.output, parts.sources.len()) {
             (Some(output), 1) => output.with_extension("ll"),
             // A program of several sources: each module lies beside it.
-            (Some(output), _) => output.with_file_name(source.file_name().unwrap_or_default()).with_extension("ll"),
+            (Some(output), _) => {
+                output.with_file_name(source.file_name().unwrap_or_default()).with_extension("ll")
+            }
             (None, _) => PathBuf::from(source.file_name().unwrap_or_default()).with_extension("ll"),
         };
         write(&module, &compiled.modules[0].text)?;
@@ -135,10 +169,23 @@ struct Parts {
 }
 
 /// Options that are left out, and the word after them too.
-const WITH_VALUE: &[&str] = &["-MF", "-MT", "-MQ", "-MJ", "-arch", "-Xlinker", "-Xassembler", "-T", "-u", "-z", "-dumpdir"];
+const WITH_VALUE: &[&str] =
+    &["-MF", "-MT", "-MQ", "-MJ", "-arch", "-Xlinker", "-Xassembler", "-T", "-u", "-z", "-dumpdir"];
 /// Options whose value is the next word, and which are kept.
-const KEPT_WITH_VALUE: &[&str] =
-    &["-I", "-D", "-U", "-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-isysroot", "-target", "-x", "-iprefix"];
+const KEPT_WITH_VALUE: &[&str] = &[
+    "-I",
+    "-D",
+    "-U",
+    "-include",
+    "-imacros",
+    "-isystem",
+    "-iquote",
+    "-idirafter",
+    "-isysroot",
+    "-target",
+    "-x",
+    "-iprefix",
+];
 
 impl Parts {
     fn of(words: &[OsString]) -> Parts {
@@ -157,13 +204,15 @@ impl Parts {
             match &*text {
                 "--" => only_files = true,
                 "-o" => parts.output = words.next().map(PathBuf::from),
-                "-E" | "-M" | "-MM" | "-fsyntax-only" | "--version" | "-v" | "-###" | "-dM" => parts.no_object = true,
+                "-E" | "-M" | "-MM" | "-fsyntax-only" | "--version" | "-v" | "-###" | "-dM" => {
+                    parts.no_object = true
+                }
                 // For the compiler's inside: kept only if it has nothing to do with plugins.
                 "-Xclang" => {
-                    if let Some(value) = words.next() {
-                        if !value.to_string_lossy().contains("plugin") && value != "-load" && !value.to_string_lossy().ends_with(".so") {
-                            parts.flags.extend([word.clone(), value.clone()]);
-                        }
+                    let Some(value) = words.next() else { continue };
+                    let text = value.to_string_lossy();
+                    if !text.contains("plugin") && text != "-load" && !text.ends_with(".so") {
+                        parts.flags.extend([word.clone(), value.clone()]);
                     }
                 }
                 "-mllvm" => drop(words.next()),
@@ -175,7 +224,8 @@ impl Parts {
                 option if option.starts_with("-o") => {
                     parts.output = Some(PathBuf::from(&option[2..]));
                 }
-                "-c" | "-S" | "-emit-llvm" | "-MD" | "-MMD" | "-MP" | "-MG" | "-MV" | "-flto" | "-pipe" => {}
+                "-c" | "-S" | "-emit-llvm" | "-MD" | "-MMD" | "-MP" | "-MG" | "-MV" | "-flto"
+                | "-pipe" => {}
                 option if leaves_out(option) => {}
                 _ => parts.flags.push(word.clone()),
             }
@@ -186,8 +236,24 @@ impl Parts {
 
 /// Optimization, debugging, linking, sanitizers, profiles and plugins.
 fn leaves_out(option: &str) -> bool {
-    const STARTS: &[&str] =
-        &["-O", "-g", "-l", "-L", "-Wl,", "-Wa,", "-MF", "-MT", "-flto=", "-fsanitize", "-fprofile", "-fcoverage", "-fplugin", "-fpass-plugin", "-ftest-coverage", "--coverage"];
+    const STARTS: &[&str] = &[
+        "-O",
+        "-g",
+        "-l",
+        "-L",
+        "-Wl,",
+        "-Wa,",
+        "-MF",
+        "-MT",
+        "-flto=",
+        "-fsanitize",
+        "-fprofile",
+        "-fcoverage",
+        "-fplugin",
+        "-fpass-plugin",
+        "-ftest-coverage",
+        "--coverage",
+    ];
     STARTS.iter().any(|start| option.starts_with(start))
 }
 
@@ -220,7 +286,10 @@ mod tests {
 
     #[test]
     fn commands_are_split_as_by_a_shell() {
-        assert_eq!(words(r#"clang -DA='x y' "-DB=\"q\"" a\ b.c  '' "#), ["clang", "-DA=x y", "-DB=\"q\"", "a b.c", ""]);
+        assert_eq!(
+            words(r#"clang -DA='x y' "-DB=\"q\"" a\ b.c  '' "#),
+            ["clang", "-DA=x y", "-DB=\"q\"", "a b.c", ""]
+        );
         assert_eq!(words("clang 'unclosed"), ["clang", "unclosed"]);
         assert!(words(" \\").len() <= 1);
     }
@@ -235,7 +304,10 @@ mod tests {
         .map(OsString::from)
         .collect();
         let parts = Parts::of(&words);
-        assert_eq!(parts.flags, ["-std=c11", "-DN=3", "-I", "inc", "-include", "x.h", "-Wall"].map(OsString::from));
+        assert_eq!(
+            parts.flags,
+            ["-std=c11", "-DN=3", "-I", "inc", "-include", "x.h", "-Wall"].map(OsString::from)
+        );
         assert_eq!(parts.sources, [PathBuf::from("a.c")]);
         assert_eq!(parts.output, Some(PathBuf::from("out/a.o")));
         assert!(!parts.no_object);

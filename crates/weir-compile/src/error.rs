@@ -81,7 +81,9 @@ impl fmt::Display for Error {
             Error::TooLarge { program, limit } => {
                 write!(f, "{} was ended: it wrote more than {limit} bytes", program.display())
             }
-            Error::Failed { program, text } => write!(f, "{}: {}", program.display(), text.trim_end()),
+            Error::Failed { program, text } => {
+                write!(f, "{}: {}", program.display(), text.trim_end())
+            }
             Error::File { path, text } => write!(f, "{}: {text}", path.display()),
             Error::Unsupported(text) => f.write_str(text),
         }

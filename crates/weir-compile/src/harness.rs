@@ -6,7 +6,12 @@ use std::path::Path;
 use std::process::Command;
 
 /// The tests of a program, with the symbols of their functions in the modules.
-pub(crate) fn tests(program: &Path, crate_name: &str, modules: &[&str], limits: Limits) -> Result<Vec<Test>, Error> {
+pub(crate) fn tests(
+    program: &Path,
+    crate_name: &str,
+    modules: &[&str],
+    limits: Limits,
+) -> Result<Vec<Test>, Error> {
     let ignored = list(program, &["--ignored"], limits)?;
     let mut tests = Vec::new();
     for name in list(program, &[], limits)? {
@@ -24,7 +29,10 @@ fn list(program: &Path, options: &[&str], limits: Limits) -> Result<Vec<String>,
     command.args(["--list", "--format=terse"]).args(options);
     let ended = process::run(command, limits, None)?;
     if !ended.status.success() {
-        return Err(Error::Failed { program: program.to_owned(), text: format!("cannot list its tests: {}", ended.text()) });
+        return Err(Error::Failed {
+            program: program.to_owned(),
+            text: format!("cannot list its tests: {}", ended.text()),
+        });
     }
     let text = String::from_utf8_lossy(&ended.stdout);
     Ok(text.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())

@@ -1,7 +1,8 @@
 //! Which modules belong to a program: its own, and those that define what it uses.
 //!
-//! A package has many libraries, and a test uses few of them. A module names what it uses (`declare`, and globals that are `external`) and
-//! what it defines. From the module of the test on, all modules are taken that define something that a taken one uses.
+//! A package has many libraries, and a test uses few of them. A module names what it uses
+//! (`declare`, and globals that are `external`) and what it defines. From the module of the test
+//! on, all modules are taken that define something that a taken one uses.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -24,7 +25,8 @@ impl Symbols {
             } else if let Some(rest) = line.strip_prefix("define ") {
                 (&mut symbols.defined, rest.find('@').map(|at| &rest[at..]))
             } else if line.starts_with('@') {
-                let external = line.split_once(" = ").is_some_and(|(_, rest)| rest.starts_with("external "));
+                let external =
+                    line.split_once(" = ").is_some_and(|(_, rest)| rest.starts_with("external "));
                 (if external { &mut symbols.used } else { &mut symbols.defined }, Some(line))
             } else {
                 continue;
@@ -57,7 +59,8 @@ pub(crate) fn needed(modules: &[Symbols]) -> BTreeSet<usize> {
     let mut waiting: Vec<usize> = if modules.is_empty() { Vec::new() } else { vec![0] };
     while let Some(number) = waiting.pop() {
         if needed.insert(number) {
-            let used = modules[number].used.iter().filter_map(|symbol| definers.get(symbol.as_str()));
+            let used =
+                modules[number].used.iter().filter_map(|symbol| definers.get(symbol.as_str()));
             waiting.extend(used.flatten());
         }
     }

@@ -1,4 +1,5 @@
-//! Compiles C, C++ and Rust to the intermediate representation of LLVM, with the compilers that are installed.
+//! Compiles C, C++ and Rust to the intermediate representation of LLVM, with the compilers that are
+//! installed.
 //!
 //! ```text
 //!  .c  ──> clang ────┐
@@ -7,22 +8,27 @@
 //! ```
 //!
 //! * [`Tools`] finds compilers and says which of them are supported.
-//! * [`compile`] compiles one file. The result has all modules that have to be read, and says where the program begins.
-//! * [`package`](mod@package) builds the tests of a Cargo package, with a module for every crate of its graph.
-//! * [`database`] compiles the sources of a project in C or C++, and can take the place of clang in a build.
+//! * [`compile`] compiles one file. The result has all modules that have to be read, and says where
+//!   the program begins.
+//! * [`package`](mod@package) builds the tests of a Cargo package, with a module for every crate of
+//!   its graph.
+//! * [`database`] compiles the sources of a project in C or C++, and can take the place of clang in
+//!   a build.
 //! * [`native`] compiles a file of Rust to a program that runs here, for comparison.
 //!
 //! # Rust
-//! The standard library cannot be analyzed as it is: it calls the operating system to start threads and to wait. A crate of this one
-//! (`runtime/std`) stands in for it. It re-exports the real one and replaces what concerns threads, waiting, time and output; all of
-//! that is written with sixteen functions, `weir_…`, whose meaning the reader knows (`runtime/std/sys.rs`). They have
-//! native bodies as well (`runtime/native`), so what is analyzed can also be run.
-//! Crates that stand in for `loom` and `shuttle` have the types of that `std`; their `model(f)` calls `f` once, since it is
-//! Weir that finds all runs.
+//! The standard library cannot be analyzed as it is: it calls the operating system to start threads
+//! and to wait. A crate of this one (`runtime/std`) stands in for it. It re-exports the real one
+//! and replaces what concerns threads, waiting, time and output; all of that is written with
+//! sixteen functions, `weir_…`, whose meaning the reader knows (`runtime/std/sys.rs`). They have
+//! native bodies as well (`runtime/native`), so what is analyzed can also be run. Crates that stand
+//! in for `loom` and `shuttle` have the types of that `std`; their `model(f)` calls `f` once, since
+//! it is Weir that finds all runs.
 //!
 //! # Limits
-//! A compiler runs in a process group of its own, with a limit on time and on what it writes ([`Limits`]), and with a temporary folder that is
-//! removed. Its errors are returned as they are ([`Error::Rejected`]).
+//! A compiler runs in a process group of its own, with a limit on time and on what it writes
+//! ([`Limits`]), and with a temporary folder that is removed. Its errors are returned as they are
+//! ([`Error::Rejected`]).
 //!
 //! ```no_run
 //! use weir_compile::{Options, Tools, compile};
@@ -60,7 +66,8 @@ pub enum Level {
     /// Not at all: the module says what the source says. For questions about the language.
     #[default]
     Source,
-    /// A little: the module is what a compiler makes of the source. Accesses that are not atomic may be gone or moved.
+    /// A little: the module is what a compiler makes of the source. Accesses that are not atomic
+    /// may be gone or moved.
     Optimized,
 }
 
@@ -130,7 +137,10 @@ pub fn kind_of(source: &Path) -> Result<Kind, Error> {
         Some("cc" | "cpp" | "cxx" | "c++" | "C" | "CPP") => Ok(Kind::Cpp),
         Some("rs") => Ok(Kind::Rust),
         _ => {
-            let text = format!("{}: no compiler is known for this ending (.c, .cc, .cpp, .cxx, .rs)", source.display());
+            let text = format!(
+                "{}: no compiler is known for this ending (.c, .cc, .cpp, .cxx, .rs)",
+                source.display()
+            );
             Err(Error::Unsupported(text))
         }
     }
@@ -150,14 +160,18 @@ pub fn compile(source: &Path, tools: &Tools, options: &Options) -> Result<Compil
     }
 }
 
-/// Compiles a file of Rust to a program that runs here, with real threads and the same stand-in for `std`.
+/// Compiles a file of Rust to a program that runs here, with real threads and the same stand-in for
+/// `std`.
 ///
 /// # Errors
 /// If there is no compiler, or it rejects the file, or a limit is reached.
 pub fn native(source: &Path, output: &Path, tools: &Tools, options: &Options) -> Result<(), Error> {
     match kind_of(source)? {
         Kind::Rust => rust::native(source, output, tools, options),
-        _ => Err(Error::Unsupported(format!("{}: only programs in Rust are built to run", source.display()))),
+        _ => Err(Error::Unsupported(format!(
+            "{}: only programs in Rust are built to run",
+            source.display()
+        ))),
     }
 }
 

@@ -1,11 +1,14 @@
 //! The tests of a Cargo package, each a program of its own.
 //!
-//! Cargo builds the tests as `cargo test --no-run` does, with a script in place of `rustc` (`runtime/wrapper.sh`). The script adds the
-//! options of [`stand_in`] to what is compiled for the target; since a target is named, build scripts and macros are
-//! not, and are compiled as usual. Every crate of the graph then has a module beside its library. For the crates `loom` and `shuttle` the script
-//! compiles the stand-ins in place of their sources, so that any version works and no lock file changes.
+//! Cargo builds the tests as `cargo test --no-run` does, with a script in place of `rustc`
+//! (`runtime/wrapper.sh`). The script adds the options of [`stand_in`] to what is compiled for the
+//! target; since a target is named, build scripts and macros are not, and are compiled as usual.
+//! Every crate of the graph then has a module beside its library. For the crates `loom` and
+//! `shuttle` the script compiles the stand-ins in place of their sources, so that any version works
+//! and no lock file changes.
 //!
-//! What has been built is kept in a folder of its own, and Cargo builds again only what has changed.
+//! What has been built is kept in a folder of its own, and Cargo builds again only what has
+//! changed.
 
 use crate::join::{self, Symbols};
 use crate::process;
@@ -74,7 +77,9 @@ pub fn package(
     package: &PackageOptions,
 ) -> Result<Package, Error> {
     if cfg!(not(unix)) {
-        return Err(Error::Unsupported("packages need a shell, which is not there on this system".to_owned()));
+        return Err(Error::Unsupported(
+            "packages need a shell, which is not there on this system".to_owned(),
+        ));
     }
     let cargo = tools.get(Kind::Cargo)?;
     let rustc = tools.get(Kind::Rust)?;
@@ -85,7 +90,11 @@ pub fn package(
         None => target_folder(&manifest, options)?,
     };
     // The folder of the stand-ins has their version in its name: with others, all is built again.
-    let version = stand_in.folder().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let version = stand_in
+        .folder()
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
     let level = if options.level == Level::Optimized { "optimized" } else { "source" };
     let target = target.join(format!("{version}-{level}"));
     let host = rustc.text.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default();
@@ -115,11 +124,14 @@ pub fn package(
     }
     built.libraries.sort();
     built.libraries.dedup();
-    built.binaries.sort_by(|a, b| (&a.package, &a.kind, &a.name).cmp(&(&b.package, &b.kind, &b.name)));
+    built
+        .binaries
+        .sort_by(|a, b| (&a.package, &a.kind, &a.name).cmp(&(&b.package, &b.kind, &b.name)));
     Ok(built)
 }
 
-/// The modules of a test, read: its own, and those of libraries and stand-ins that define what it uses.
+/// The modules of a test, read: its own, and those of libraries and stand-ins that define what it
+/// uses.
 ///
 /// # Errors
 /// If a file cannot be read.
@@ -133,10 +145,12 @@ pub fn modules(package: &Package, binary: &TestBinary) -> Result<Vec<Module>, Er
     symbols.extend(package.stand_ins.iter().map(|module| Symbols::of(&module.text)));
     let mut modules = Vec::new();
     for number in join::needed(&symbols) {
-        let path = if number == 0 { Some(&binary.module) } else { package.libraries.get(number - 1) };
+        let path =
+            if number == 0 { Some(&binary.module) } else { package.libraries.get(number - 1) };
         modules.push(match path {
             Some(path) => {
-                let name = path.file_stem().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+                let name =
+                    path.file_stem().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
                 Module { name, text: read(path)? }
             }
             None => package.stand_ins[number - 1 - package.libraries.len()].clone(),
@@ -188,7 +202,12 @@ fn command(
 }
 
 /// Takes what was built from a message of Cargo.
-fn artifact(message: &Value, target: &Path, options: &Options, built: &mut Package) -> Result<(), Error> {
+fn artifact(
+    message: &Value,
+    target: &Path,
+    options: &Options,
+    built: &mut Package,
+) -> Result<(), Error> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let crate_name = text(&message["target"]["name"]).replace('-', "_");
     if let Some(program) = message["executable"].as_str() {
@@ -244,7 +263,9 @@ fn beside(file: &Path, prefix: &str) -> PathBuf {
 /// A folder in the cache for what is built of a manifest.
 fn target_folder(manifest: &Path, options: &Options) -> Result<PathBuf, Error> {
     let Some(cache) = options.cache.clone().or_else(stand_in::default_cache) else {
-        return Err(Error::Unsupported("there is no folder for what is built: set HOME, or name one".to_owned()));
+        return Err(Error::Unsupported(
+            "there is no folder for what is built: set HOME, or name one".to_owned(),
+        ));
     };
     let hash = Sha256::digest(manifest.as_os_str().as_encoded_bytes());
     let name: String = hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect();

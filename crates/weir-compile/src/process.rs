@@ -1,8 +1,8 @@
 //! Running a program with limits on its time and on what it writes.
 //!
-//! The program gets a process group of its own, so that what it has started ends with it. Two threads read what it
-//! writes, and stop at the limit. This thread polls: whether the program has ended, the time, and the size of
-//! the folder that the program writes to.
+//! The program gets a process group of its own, so that what it has started ends with it. Two
+//! threads read what it writes, and stop at the limit. This thread polls: whether the program has
+//! ended, the time, and the size of the folder that the program writes to.
 
 use crate::Error;
 use std::io::Read;
@@ -47,12 +47,18 @@ impl Ended {
 }
 
 /// Runs a program. `folder` is what it writes to, if that is to be limited as well.
-pub(crate) fn run(mut command: Command, limits: Limits, folder: Option<&Path>) -> Result<Ended, Error> {
+pub(crate) fn run(
+    mut command: Command,
+    limits: Limits,
+    folder: Option<&Path>,
+) -> Result<Ended, Error> {
     let program = PathBuf::from(command.get_program());
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     own_group(&mut command);
-    let mut child =
-        command.spawn().map_err(|e| Error::Failed { program: program.clone(), text: format!("cannot be started: {e}") })?;
+    let mut child = command.spawn().map_err(|e| Error::Failed {
+        program: program.clone(),
+        text: format!("cannot be started: {e}"),
+    })?;
     let over = Arc::new(AtomicBool::new(false));
     let stdout = child.stdout.take().map(|s| read(s, limits.bytes, over.clone()));
     let stderr = child.stderr.take().map(|s| read(s, limits.bytes, over.clone()));
@@ -87,26 +93,37 @@ pub(crate) fn run(mut command: Command, limits: Limits, folder: Option<&Path>) -
         pause = (pause * 2).min(Duration::from_millis(10));
     };
     // What it has started and left behind may hold its outputs open.
-    let rest = (start + limits.time).saturating_duration_since(Instant::now()).min(Duration::from_secs(5));
+    let rest =
+        (start + limits.time).saturating_duration_since(Instant::now()).min(Duration::from_secs(5));
     let deadline = Instant::now() + rest.max(Duration::from_millis(100));
     let mut outputs = [stdout, stderr].map(|output| match output {
         None => Some(Vec::new()),
-        Some(output) => output.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok(),
+        Some(output) => {
+            output.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()
+        }
     });
     if outputs.iter().any(Option::is_none) {
         end_group(&child);
     }
-    if over.load(Ordering::Relaxed) || folder.is_some_and(|f| size(f, limits.bytes) > limits.bytes) {
+    if over.load(Ordering::Relaxed) || folder.is_some_and(|f| size(f, limits.bytes) > limits.bytes)
+    {
         return Err(Error::TooLarge { program, limit: limits.bytes });
     }
     match (outputs[0].take(), outputs[1].take()) {
         (Some(stdout), Some(stderr)) => Ok(Ended { status, stdout, stderr }),
-        _ => Err(Error::Failed { program, text: "it has ended, and a process that it started has not".to_owned() }),
+        _ => Err(Error::Failed {
+            program,
+            text: "it has ended, and a process that it started has not".to_owned(),
+        }),
     }
 }
 
 /// Reads in a thread of its own, up to the limit.
-fn read(mut from: impl Read + Send + 'static, limit: u64, over: Arc<AtomicBool>) -> Receiver<Vec<u8>> {
+fn read(
+    mut from: impl Read + Send + 'static,
+    limit: u64,
+    over: Arc<AtomicBool>,
+) -> Receiver<Vec<u8>> {
     let (send, receive) = channel();
     thread::spawn(move || {
         let mut all = Vec::new();
@@ -155,7 +172,8 @@ fn own_group(command: &mut Command) {
 #[cfg(not(unix))]
 fn own_group(_: &mut Command) {}
 
-/// Ends the processes of a group. The shell does it: the standard library has no safe function for it.
+/// Ends the processes of a group. The shell does it: the standard library has no safe function for
+/// it.
 #[cfg(unix)]
 fn end_group(child: &Child) {
     let _ = Command::new("/bin/sh")

@@ -1,7 +1,8 @@
 //! One file of Rust, by `rustc`.
 //!
-//! A file with a function `main` is a program. One with tests and without `main` is compiled with the test harness, and each test is a
-//! program; any other one is a library, all of whose functions are kept.
+//! A file with a function `main` is a program. One with tests and without `main` is compiled with
+//! the test harness, and each test is a program; any other one is a library, all of whose functions
+//! are kept.
 
 use crate::stand_in::{self, StandIn};
 use crate::temporary::Folder;
@@ -46,7 +47,8 @@ pub(crate) fn compile(source: &Path, tools: &Tools, options: &Options) -> Result
         return Err(crate::rejected(&rustc.path, &ended));
     }
     let text = fs::read_to_string(&module).map_err(|e| Error::file(&module, &e))?;
-    let entry = (form == Form::Program).then(|| symbols::function(&text, &[CRATE, "main"])).flatten();
+    let entry =
+        (form == Form::Program).then(|| symbols::function(&text, &[CRATE, "main"])).flatten();
     let tests = match form {
         Form::Tests => crate::harness::tests(&program, CRATE, &[&text], options.limits)?,
         _ => Vec::new(),
@@ -57,7 +59,12 @@ pub(crate) fn compile(source: &Path, tools: &Tools, options: &Options) -> Result
 }
 
 /// Compiles a source to a program that runs here, with real threads.
-pub(crate) fn native(source: &Path, output: &Path, tools: &Tools, options: &Options) -> Result<(), Error> {
+pub(crate) fn native(
+    source: &Path,
+    output: &Path,
+    tools: &Tools,
+    options: &Options,
+) -> Result<(), Error> {
     let rustc = tools.get(Kind::Rust)?;
     let text = fs::read_to_string(source).map_err(|e| Error::file(source, &e))?;
     let stand_in = StandIn::get(&rustc, options.cache.as_deref())?;
@@ -85,7 +92,8 @@ fn command(
     let mut command = stand_in::rustc_command(rustc);
     command.env("TMPDIR", folder);
     command.arg(format!("--crate-name={CRATE}"));
-    let has = |name: &str| options.flags.iter().any(|flag| flag.to_string_lossy().starts_with(name));
+    let has =
+        |name: &str| options.flags.iter().any(|flag| flag.to_string_lossy().starts_with(name));
     if !has("--edition") {
         command.arg(format!("--edition={}", options.standard.as_deref().unwrap_or("2021")));
     }
@@ -94,7 +102,8 @@ fn command(
         Form::Tests => drop(command.args(["--test", "-Zpanic-abort-tests"])),
         Form::Library => drop(command.args(["--crate-type=lib", "-Clink-dead-code=yes"])),
     }
-    // Lints are errors in some sources, and what they are about is of no interest here. Warnings of the stand-in do not exist.
+    // Lints are errors in some sources, and what they are about is of no interest here. Warnings of
+    // the stand-in do not exist.
     command.arg("--cap-lints=warn");
     for define in &options.defines {
         command.arg("--cfg").arg(define);
@@ -119,8 +128,8 @@ pub(crate) fn level(level: Level) -> &'static str {
     }
 }
 
-/// What a text is. Comments and strings are left out, as far as that can be seen line by line; a wrong guess leads to an
-/// error of the compiler.
+/// What a text is. Comments and strings are left out, as far as that can be seen line by line; a
+/// wrong guess leads to an error of the compiler.
 fn form(text: &str) -> Form {
     let mut tests = false;
     for line in text.lines() {
@@ -128,7 +137,10 @@ fn form(text: &str) -> Form {
         if line.starts_with("//") {
             continue;
         }
-        let words: Vec<&str> = line.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|w| !w.is_empty()).collect();
+        let words: Vec<&str> = line
+            .split(|c: char| !(c.is_alphanumeric() || c == '_'))
+            .filter(|w| !w.is_empty())
+            .collect();
         if words.windows(2).any(|w| w == ["fn", "main"]) || line.starts_with("include!") {
             return Form::Program;
         }

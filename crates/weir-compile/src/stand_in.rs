@@ -1,11 +1,13 @@
 //! The crates that stand in for `std`, `loom`, `shuttle` and `kani`, compiled for one compiler.
 //!
-//! Their sources are part of this program. They are compiled when they are first needed, into a folder whose name is a hash of
-//! the compiler's version, the sources and the options; the folder is made under another name and renamed when it is complete, so that
-//! nobody ever sees half of it. If the cache cannot be written, they are compiled into a temporary folder.
+//! Their sources are part of this program. They are compiled when they are first needed, into a
+//! folder whose name is a hash of the compiler's version, the sources and the options; the folder
+//! is made under another name and renamed when it is complete, so that nobody ever sees half of it.
+//! If the cache cannot be written, they are compiled into a temporary folder.
 //!
-//! `std` is given to a compiler by `--extern noprelude:std=…`: the crate that the compiler itself names `std` is then ours. That
-//! option is unstable, and `RUSTC_BOOTSTRAP=1` allows it to a stable compiler.
+//! `std` is given to a compiler by `--extern noprelude:std=…`: the crate that the compiler itself
+//! names `std` is then ours. That option is unstable, and `RUSTC_BOOTSTRAP=1` allows it to a stable
+//! compiler.
 
 use crate::process::{self, Limits};
 use crate::temporary::Folder;
@@ -48,8 +50,9 @@ pub(crate) const EXTERN: [&str; 4] = ["weir", "kani", "loom", "shuttle"];
 
 /// The options that all crates are compiled with, also those of the user.
 ///
-/// `share-generics=no` keeps what is generic in the module that uses it. `ub-checks=no` leaves out tests of preconditions, which
-/// the reader of the module does itself. `overflow-checks` makes sums that overflow fail, as in tests.
+/// `share-generics=no` keeps what is generic in the module that uses it. `ub-checks=no` leaves out
+/// tests of preconditions, which the reader of the module does itself. `overflow-checks` makes sums
+/// that overflow fail, as in tests.
 pub(crate) const FLAGS: &[&str] = &[
     "-Cpanic=abort",
     "-Coverflow-checks=on",
@@ -79,16 +82,16 @@ impl StandIn {
             if folder.join(COMPLETE).is_file() {
                 return Ok(StandIn { folder, _temporary: None });
             }
-            if fs::create_dir_all(cache).is_ok() {
-                if let Ok(made) = Folder::inside(cache) {
-                    build(rustc, made.path())?;
-                    // If somebody else was quicker, theirs is the same. One that lost a file is of no use.
-                    if folder.exists() && !folder.join(COMPLETE).is_file() {
-                        let _ = fs::remove_dir_all(&folder);
-                    }
-                    if made.move_to(&folder) || folder.join(COMPLETE).is_file() {
-                        return Ok(StandIn { folder, _temporary: None });
-                    }
+            let writable = fs::create_dir_all(cache).is_ok();
+            if let Some(made) = writable.then(|| Folder::inside(cache)).and_then(Result::ok) {
+                build(rustc, made.path())?;
+                // If somebody else was quicker, theirs is the same. One that lost a file is of no
+                // use.
+                if folder.exists() && !folder.join(COMPLETE).is_file() {
+                    let _ = fs::remove_dir_all(&folder);
+                }
+                if made.move_to(&folder) || folder.join(COMPLETE).is_file() {
+                    return Ok(StandIn { folder, _temporary: None });
                 }
             }
         }
@@ -136,8 +139,10 @@ const COMPLETE: &str = "complete";
 
 /// `$XDG_CACHE_HOME/weir`, or `.cache/weir` at home.
 pub(crate) fn default_cache() -> Option<PathBuf> {
-    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
-    let cache = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")))?;
+    let absolute =
+        |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
+    let cache =
+        absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")))?;
     Some(cache.join("weir"))
 }
 
@@ -202,7 +207,9 @@ fn build(rustc: &Tool, folder: &Path) -> Result<(), Error> {
         }
     }
     let wrapper = folder.join(WRAPPER);
-    fs::write(&wrapper, WRAPPER_TEXT).and_then(|()| executable(&wrapper)).map_err(|e| Error::file(wrapper, &e))?;
+    fs::write(&wrapper, WRAPPER_TEXT)
+        .and_then(|()| executable(&wrapper))
+        .map_err(|e| Error::file(wrapper, &e))?;
     let complete = folder.join(COMPLETE);
     fs::write(&complete, &rustc.text).map_err(|e| Error::file(complete, &e))
 }
@@ -210,7 +217,11 @@ fn build(rustc: &Tool, folder: &Path) -> Result<(), Error> {
 /// A compiler that accepts unstable options. Flags for other programs are not inherited.
 pub(crate) fn rustc_command(rustc: &Tool) -> Command {
     let mut command = Command::new(&rustc.path);
-    command.env("RUSTC_BOOTSTRAP", "1").env_remove("RUSTFLAGS").env_remove("RUSTC_WRAPPER").env("LC_ALL", "C");
+    command
+        .env("RUSTC_BOOTSTRAP", "1")
+        .env_remove("RUSTFLAGS")
+        .env_remove("RUSTC_WRAPPER")
+        .env("LC_ALL", "C");
     command
 }
 

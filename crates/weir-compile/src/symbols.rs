@@ -1,15 +1,18 @@
 //! Symbols of Rust (RFC 2603): finding the function that a path names.
 //!
-//! A path `program::tests::first` is the symbol `_RNvNtCs1a_7program5tests5first`: `Nv` for a value in what follows, `Nt` for each
-//! module, `C` for the crate, and then the names, each with its length. Before a name there may be a number between `s` and `_`
-//! that tells apart what has the same path, such as crates, or a test and its description.
+//! A path `program::tests::first` is the symbol `_RNvNtCs1a_7program5tests5first`: `Nv` for a value
+//! in what follows, `Nt` for each module, `C` for the crate, and then the names, each with its
+//! length. Before a name there may be a number between `s` and `_` that tells apart what has the
+//! same path, such as crates, or a test and its description.
 
 /// The symbol of a function in a module, by the names of its path, the crate first.
 pub(crate) fn function(module: &str, path: &[&str]) -> Option<String> {
     let names: Vec<String> = path.iter().map(|name| identifier(name)).collect();
     let modules = names.len().checked_sub(2)?;
     let start = format!("_RNv{}C", "Nt".repeat(modules));
-    defined(module).find(|symbol| symbol.strip_prefix(&start).is_some_and(|rest| is_path(rest, &names))).map(str::to_owned)
+    defined(module)
+        .find(|symbol| symbol.strip_prefix(&start).is_some_and(|rest| is_path(rest, &names)))
+        .map(str::to_owned)
 }
 
 /// Whether these are the names, with numbers before them.
@@ -41,7 +44,8 @@ fn defined(module: &str) -> impl Iterator<Item = &str> {
 fn identifier(name: &str) -> String {
     let name = name.strip_prefix("r#").unwrap_or(name);
     let (mark, name) = if name.is_ascii() { ("", name.to_owned()) } else { ("u", punycode(name)) };
-    let separator = if name.starts_with(|c: char| c.is_ascii_digit() || c == '_') { "_" } else { "" };
+    let separator =
+        if name.starts_with(|c: char| c.is_ascii_digit() || c == '_') { "_" } else { "" };
     format!("{mark}{}{separator}{name}", name.len())
 }
 
@@ -112,8 +116,14 @@ mod tests {
             define internal void @_RNvNtCs1a_7program5testss_5again() {\n\
             define void @_RNvCs1a_7program3__1a() {\n";
         assert_eq!(function(module, &["program", "main"]).unwrap(), "_RNvCs1a_7program4main");
-        assert_eq!(function(module, &["program", "tests", "first"]).unwrap(), "_RNvNtCs1a_7program5tests5first");
-        assert_eq!(function(module, &["program", "tests", "again"]).unwrap(), "_RNvNtCs1a_7program5testss_5again");
+        assert_eq!(
+            function(module, &["program", "tests", "first"]).unwrap(),
+            "_RNvNtCs1a_7program5tests5first"
+        );
+        assert_eq!(
+            function(module, &["program", "tests", "again"]).unwrap(),
+            "_RNvNtCs1a_7program5testss_5again"
+        );
         assert_eq!(function(module, &["program", "_1a"]).unwrap(), "_RNvCs1a_7program3__1a");
         assert_eq!(function(module, &["program", "inner"]), None);
         assert_eq!(function(module, &["program", "tests"]), None);

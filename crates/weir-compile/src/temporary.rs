@@ -26,7 +26,8 @@ impl Folder {
             match create(&path) {
                 Ok(()) => return Ok(Folder(path)),
                 // A folder that a process of the same number has left.
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && number < u32::MAX => {}
+                Err(error)
+                    if error.kind() == std::io::ErrorKind::AlreadyExists && number < u32::MAX => {}
                 Err(error) => return Err(Error::file(path, &error)),
             }
         }

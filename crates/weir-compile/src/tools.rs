@@ -1,7 +1,8 @@
 //! Which compilers there are.
 //!
-//! A compiler is named by the caller, or is found on the path. Of several that are found, the first supported one is
-//! used: the one without a version in its name, then the newest. What `weir doctor` shows is [`Tools::rows`].
+//! A compiler is named by the caller, or is found on the path. Of several that are found, the first
+//! supported one is used: the one without a version in its name, then the newest. What `weir
+//! doctor` shows is [`Tools::rows`].
 
 use crate::Error;
 use crate::process::{self, Limits};
@@ -53,7 +54,12 @@ impl Kind {
                 LLVM.end()
             ),
             Kind::Rust | Kind::Cargo => {
-                format!("install Rust {}.{} or newer from https://rustup.rs, or name a {}", RUSTC.0, RUSTC.1, self.program())
+                format!(
+                    "install Rust {}.{} or newer from https://rustup.rs, or name a {}",
+                    RUSTC.0,
+                    RUSTC.1,
+                    self.program()
+                )
             }
         }
     }
@@ -161,7 +167,11 @@ impl Tools {
             match inspect(kind, &path) {
                 tool if tool.refused.is_none() => return Ok(tool),
                 tool => {
-                    refused.push(format!("{}: {}", path.display(), tool.refused.unwrap_or_default()));
+                    refused.push(format!(
+                        "{}: {}",
+                        path.display(),
+                        tool.refused.unwrap_or_default()
+                    ));
                 }
             }
         }
@@ -172,7 +182,8 @@ impl Tools {
     pub fn rows(&self) -> Vec<Row> {
         let mut rows = Vec::new();
         for kind in Kind::ALL {
-            let tools: Vec<Tool> = self.candidates(kind).iter().map(|path| inspect(kind, path)).collect();
+            let tools: Vec<Tool> =
+                self.candidates(kind).iter().map(|path| inspect(kind, path)).collect();
             let used = tools.iter().position(|t| t.refused.is_none());
             let install = used.is_none().then(|| kind.install());
             if tools.is_empty() {
@@ -198,7 +209,8 @@ impl Tools {
         if matches!(kind, Kind::C | Kind::Cpp) {
             names.extend(LLVM.rev().map(|version| format!("{}-{version}", kind.program())));
         }
-        let mut found: Vec<PathBuf> = names.iter().filter_map(|name| on_path(OsStr::new(name))).collect();
+        let mut found: Vec<PathBuf> =
+            names.iter().filter_map(|name| on_path(OsStr::new(name))).collect();
         found.dedup();
         found
     }
@@ -234,10 +246,18 @@ fn is_program(path: &Path) -> bool {
 
 /// Asks a program for its version.
 fn inspect(kind: Kind, path: &Path) -> Tool {
-    let mut tool =
-        Tool { kind, path: path.to_owned(), text: String::new(), version: String::new(), llvm: None, refused: None };
+    let mut tool = Tool {
+        kind,
+        path: path.to_owned(),
+        text: String::new(),
+        version: String::new(),
+        llvm: None,
+        refused: None,
+    };
     let mut command = Command::new(path);
-    command.arg(if matches!(kind, Kind::Rust | Kind::Cargo) { "-vV" } else { "--version" }).env("LC_ALL", "C");
+    command
+        .arg(if matches!(kind, Kind::Rust | Kind::Cargo) { "-vV" } else { "--version" })
+        .env("LC_ALL", "C");
     match process::run(command, Limits { time: Duration::from_secs(20), bytes: 1 << 16 }, None) {
         Err(error) => tool.refused = Some(error.to_string()),
         Ok(ended) if !ended.status.success() => {
@@ -275,8 +295,12 @@ fn understand(tool: &mut Tool) {
     } else if tool.kind != Kind::Cargo {
         tool.refused = match tool.llvm {
             None => Some("its version of LLVM is unknown".to_owned()),
-            Some(llvm) if llvm < *LLVM.start() => Some(format!("LLVM {llvm} is older than {}", LLVM.start())),
-            Some(llvm) if llvm > *LLVM.end() => Some(format!("LLVM {llvm} is newer than {}", LLVM.end())),
+            Some(llvm) if llvm < *LLVM.start() => {
+                Some(format!("LLVM {llvm} is older than {}", LLVM.start()))
+            }
+            Some(llvm) if llvm > *LLVM.end() => {
+                Some(format!("LLVM {llvm} is newer than {}", LLVM.end()))
+            }
             Some(_) => None,
         };
     }
@@ -300,7 +324,8 @@ fn after(text: &str, phrase: &str) -> Option<String> {
 
 /// The first two numbers of a version.
 fn numbers(version: &str) -> (u32, u32) {
-    let mut parts = version.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse().unwrap_or(0));
+    let mut parts =
+        version.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse().unwrap_or(0));
     (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
 }
 
@@ -309,25 +334,50 @@ mod tests {
     use super::*;
 
     fn tool(kind: Kind, text: &str) -> Tool {
-        let mut tool =
-            Tool { kind, path: PathBuf::new(), text: text.to_owned(), version: String::new(), llvm: None, refused: None };
+        let mut tool = Tool {
+            kind,
+            path: PathBuf::new(),
+            text: text.to_owned(),
+            version: String::new(),
+            llvm: None,
+            refused: None,
+        };
         understand(&mut tool);
         tool
     }
 
     #[test]
     fn versions() {
-        let clang = tool(Kind::C, "Debian clang version 19.1.7 (3+b1)\nTarget: x86_64-pc-linux-gnu");
+        let clang =
+            tool(Kind::C, "Debian clang version 19.1.7 (3+b1)\nTarget: x86_64-pc-linux-gnu");
         assert_eq!((clang.version.as_str(), clang.llvm, clang.refused), ("19.1.7", Some(19), None));
         let apple = tool(Kind::Cpp, "Apple clang version 17.0.0 (clang-1700.0.13.3)");
         assert_eq!((apple.llvm, apple.refused), (Some(19), None));
-        assert_eq!(tool(Kind::C, "clang version 14.0.0").refused.unwrap(), "LLVM 14 is older than 15");
-        assert_eq!(tool(Kind::C, "clang version 23.0.0git").refused.unwrap(), "LLVM 23 is newer than 22");
+        assert_eq!(
+            tool(Kind::C, "clang version 14.0.0").refused.unwrap(),
+            "LLVM 14 is older than 15"
+        );
+        assert_eq!(
+            tool(Kind::C, "clang version 23.0.0git").refused.unwrap(),
+            "LLVM 23 is newer than 22"
+        );
         assert_eq!(tool(Kind::C, "gcc (Debian 12.2.0) 12.2.0").refused.unwrap(), "it is not clang");
-        let rustc = tool(Kind::Rust, "rustc 1.90.0-nightly (abc)\nrelease: 1.90.0-nightly\nLLVM version: 20.1.8");
-        assert_eq!((rustc.version.as_str(), rustc.llvm, rustc.refused), ("1.90.0-nightly", Some(20), None));
-        assert_eq!(tool(Kind::Rust, "release: 1.87.0\nLLVM version: 20.1.1").refused.unwrap(), "it is older than 1.88");
+        let rustc = tool(
+            Kind::Rust,
+            "rustc 1.90.0-nightly (abc)\nrelease: 1.90.0-nightly\nLLVM version: 20.1.8",
+        );
+        assert_eq!(
+            (rustc.version.as_str(), rustc.llvm, rustc.refused),
+            ("1.90.0-nightly", Some(20), None)
+        );
+        assert_eq!(
+            tool(Kind::Rust, "release: 1.87.0\nLLVM version: 20.1.1").refused.unwrap(),
+            "it is older than 1.88"
+        );
         assert_eq!(tool(Kind::Cargo, "cargo 1.88.0\nrelease: 1.88.0").refused, None);
-        assert_eq!(tool(Kind::Rust, "release: 1.99.0").refused.unwrap(), "its version of LLVM is unknown");
+        assert_eq!(
+            tool(Kind::Rust, "release: 1.99.0").refused.unwrap(),
+            "its version of LLVM is unknown"
+        );
     }
 }

@@ -31,7 +31,9 @@ fn entries_are_compiled_in_their_folders() {
 #[test]
 fn what_is_no_database() {
     let folder = Folder::new("no database");
-    for text in ["", "{}", "[{}]", "[{\"directory\": \"/\", \"file\": \"a.c\"}]", "[1, [], null]", "\u{0}"] {
+    for text in
+        ["", "{}", "[{}]", "[{\"directory\": \"/\", \"file\": \"a.c\"}]", "[1, [], null]", "\u{0}"]
+    {
         let error = database(&folder.file("compile_commands.json", text)).unwrap_err();
         assert!(matches!(error, Error::File { .. }), "{text}: {error}");
     }
@@ -48,13 +50,19 @@ fn clang_in_a_build() {
     let folder = Folder::new("cc");
     let source = folder.file("a.c", "int f(void) { return 7; }\n");
     let object = folder.0.join("out.o");
-    let words = |list: &[&std::path::Path]| -> Vec<OsString> { list.iter().map(|w| w.as_os_str().to_owned()).collect() };
+    let words = |list: &[&std::path::Path]| -> Vec<OsString> {
+        list.iter().map(|w| w.as_os_str().to_owned()).collect()
+    };
     let mut arguments = words(&["-O2".as_ref(), "-c".as_ref(), &source, "-o".as_ref(), &object]);
     let (status, modules) = cc(Kind::C, &arguments, &Tools::default(), &options()).unwrap();
     assert_eq!((status, modules.as_slice()), (0, [folder.0.join("out.ll")].as_slice()));
     assert!(object.exists() && std::fs::read_to_string(&modules[0]).unwrap().contains("ret i32 7"));
     // What only asks, or fails, makes no module.
-    assert_eq!(cc(Kind::C, &["-fsyntax-only".into(), source.into()], &Tools::default(), &options()).unwrap(), (0, vec![]));
+    assert_eq!(
+        cc(Kind::C, &["-fsyntax-only".into(), source.into()], &Tools::default(), &options())
+            .unwrap(),
+        (0, vec![])
+    );
     arguments.push("-Dint=+".into());
     let (status, modules) = cc(Kind::C, &arguments, &Tools::default(), &options()).unwrap();
     assert!(status != 0 && modules.is_empty());

@@ -8,9 +8,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 use weir_compile::{Error, Kind, Limits, Names, Options, Tools, compile};
 
-/// Scripts in place of clang and rustc. They give the version that is asked for, and otherwise do `body`.
+/// Scripts in place of clang and rustc. They give the version that is asked for, and otherwise do
+/// `body`.
 fn fake(folder: &Folder, version: &str, body: &str) -> Tools {
-    let path = folder.file("bin/clang", &format!("#!/bin/sh\nif [ \"$1\" = --version ]; then echo '{version}'; exit; fi\n{body}\n"));
+    let path = folder.file(
+        "bin/clang",
+        &format!("#!/bin/sh\nif [ \"$1\" = --version ]; then echo '{version}'; exit; fi\n{body}\n"),
+    );
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     Tools::new(Names { c: Some(path), ..Names::default() })
 }
@@ -46,7 +50,9 @@ fn a_compiler_that_leaves_something_behind_is_not_waited_for() {
 fn a_compiler_that_writes_too_much_is_ended() {
     let folder = Folder::new("writes");
     let source = folder.file("a.c", "");
-    for body in ["yes", "yes 1>&2", "while [ $# -gt 0 ]; do [ \"$1\" = -o ] && yes > \"$2\"; shift; done"] {
+    for body in
+        ["yes", "yes 1>&2", "while [ $# -gt 0 ]; do [ \"$1\" = -o ] && yes > \"$2\"; shift; done"]
+    {
         let tools = fake(&folder, "clang version 19.0.0", body);
         let error = compile(&source, &tools, &limited(60, 10 << 20)).unwrap_err();
         assert!(matches!(error, Error::TooLarge { .. }), "{body}: {error}");
@@ -57,14 +63,17 @@ fn a_compiler_that_writes_too_much_is_ended() {
 fn a_compiler_that_fails_without_a_word() {
     let folder = Folder::new("silent");
     let source = folder.file("a.c", "");
-    let error = compile(&source, &fake(&folder, "clang version 19.0.0", "exit 3"), &options()).unwrap_err();
+    let error =
+        compile(&source, &fake(&folder, "clang version 19.0.0", "exit 3"), &options()).unwrap_err();
     assert!(matches!(&error, Error::Rejected { text, .. } if text.contains('3')), "{error}");
     // It says that it has compiled, and has not.
-    let error = compile(&source, &fake(&folder, "clang version 19.0.0", "exit 0"), &options()).unwrap_err();
+    let error =
+        compile(&source, &fake(&folder, "clang version 19.0.0", "exit 0"), &options()).unwrap_err();
     assert!(matches!(error, Error::File { .. }), "{error}");
     // No text.
     let body = "while [ $# -gt 0 ]; do [ \"$1\" = -o ] && printf '\\377' > \"$2\"; shift; done";
-    let error = compile(&source, &fake(&folder, "clang version 19.0.0", body), &options()).unwrap_err();
+    let error =
+        compile(&source, &fake(&folder, "clang version 19.0.0", body), &options()).unwrap_err();
     assert!(matches!(error, Error::File { .. }), "{error}");
 }
 
@@ -76,16 +85,27 @@ fn compilers_that_are_not_supported() {
     let error = compile(&source, &tools, &options()).unwrap_err();
     assert!(matches!(error, Error::Missing { .. }));
     let text = error.to_string();
-    assert!(text.contains("LLVM 14 is older than 15") && text.contains("apt install clang"), "{text}");
+    assert!(
+        text.contains("LLVM 14 is older than 15") && text.contains("apt install clang"),
+        "{text}"
+    );
     let rows = tools.rows();
     let row = rows.iter().find(|r| r.kind == Kind::C).unwrap();
-    assert!(!row.used && row.to_string().contains("not supported: LLVM 14 is older than 15"), "{row}");
+    assert!(
+        !row.used && row.to_string().contains("not supported: LLVM 14 is older than 15"),
+        "{row}"
+    );
 
     let tools = Tools::new(Names { c: Some(PathBuf::from("/nowhere/clang")), ..Names::default() });
     let error = compile(&source, &tools, &options()).unwrap_err();
     assert!(matches!(error, Error::Missing { .. }), "{error}");
     let tools = fake(&folder, "clang version 19.0.0", "exit 0");
-    assert!(tools.rows().iter().any(|r| r.used && r.kind == Kind::C && r.to_string().contains("LLVM 19")));
+    assert!(
+        tools
+            .rows()
+            .iter()
+            .any(|r| r.used && r.kind == Kind::C && r.to_string().contains("LLVM 19"))
+    );
 }
 
 #[test]

@@ -28,9 +28,16 @@ fn examples_in_c_are_compiled() {
     for file in files {
         let compiled = compiled(&file, &options());
         let module = &compiled.modules[0].text;
-        assert!(module.contains("define dso_local i32 @main()") || module.contains("@main("), "{}", file.display());
+        assert!(
+            module.contains("define dso_local i32 @main()") || module.contains("@main("),
+            "{}",
+            file.display()
+        );
         let external = external(module);
-        assert!(external.contains(&"__assert_fail") && external.contains(&"pthread_create"), "{external:?}");
+        assert!(
+            external.contains(&"__assert_fail") && external.contains(&"pthread_create"),
+            "{external:?}"
+        );
         assert!(!module.contains("optnone"));
     }
 }
@@ -70,8 +77,10 @@ fn examples_in_rust_are_compiled_and_run() {
         assert!(!module.contains("pthread"), "{}", file.display());
         let program = folder.0.join("program");
         native(&file, &program, &Tools::default(), &options()).unwrap();
-        // Those that are weak fail on processors that are weaker than the one here, so what they do is not asked.
-        if !file.to_string_lossy().contains("-weak") && !file.to_string_lossy().contains("mailbox") {
+        // Those that are weak fail on processors that are weaker than the one here, so what they do
+        // is not asked.
+        if !file.to_string_lossy().contains("-weak") && !file.to_string_lossy().contains("mailbox")
+        {
             let output = Command::new(&program).output().unwrap();
             assert!(output.status.success(), "{}: {output:?}", file.display());
         }
@@ -89,12 +98,16 @@ fn programs_that_use_std_run() {
             let options = Options { level, ..options() };
             let module = &compiled(&file, &options).modules[0].text;
             for external in external(module) {
-                assert!(!external.contains("4sync6poison") && !external.contains("pthread"), "{external}");
+                assert!(
+                    !external.contains("4sync6poison") && !external.contains("pthread"),
+                    "{external}"
+                );
             }
             let program = folder.0.join("program");
             native(&file, &program, &Tools::default(), &options).unwrap();
             for seed in 1..4 {
-                let output = Command::new(&program).env("WEIR_SEED", seed.to_string()).output().unwrap();
+                let output =
+                    Command::new(&program).env("WEIR_SEED", seed.to_string()).output().unwrap();
                 assert!(output.status.success(), "{} with seed {seed}: {output:?}", file.display());
             }
         }
@@ -119,7 +132,10 @@ fn a_failure_has_the_text_of_its_assertion() {
         ("if n == 3 { todo!(\"later\") }", "not yet implemented: later"),
         ("std::process::abort()", "process::abort was called"),
     ] {
-        let source = folder.file("program.rs", &format!("fn main() {{ let n = std::hint::black_box(3); {body}; }}"));
+        let source = folder.file(
+            "program.rs",
+            &format!("fn main() {{ let n = std::hint::black_box(3); {body}; }}"),
+        );
         native(&source, &program, &Tools::default(), &options()).unwrap();
         let output = Command::new(&program).output().unwrap();
         assert!(!output.status.success(), "{body}");
@@ -142,7 +158,13 @@ fn tests_are_listed() {
     for test in &compiled.tests {
         let symbol = test.symbol.as_ref().unwrap();
         let define = format!("@{symbol}(");
-        assert!(compiled.modules[0].text.lines().any(|l| l.starts_with("define") && l.contains(&define)), "{symbol}");
+        assert!(
+            compiled.modules[0]
+                .text
+                .lines()
+                .any(|l| l.starts_with("define") && l.contains(&define)),
+            "{symbol}"
+        );
     }
     assert_eq!(compiled.entry, None);
 }
@@ -164,7 +186,9 @@ fn options_reach_the_compiler() {
     options.level = Level::Optimized;
     assert!(compiled(&source, &options).modules[0].text.contains("ret i32 42"));
     options.defines.clear();
-    let Err(Error::Rejected { text, .. }) = compile(&source, &Tools::default(), &options) else { panic!() };
+    let Err(Error::Rejected { text, .. }) = compile(&source, &Tools::default(), &options) else {
+        panic!()
+    };
     assert!(text.contains("use of undeclared identifier 'N'"), "{text}");
 }
 
@@ -173,12 +197,18 @@ fn what_cannot_be_compiled_says_so() {
     let folder = Folder::new("endings");
     let options = options();
     let error = compile(&folder.file("a.py", ""), &Tools::default(), &options).unwrap_err();
-    assert!(matches!(error, Error::Unsupported(_)) && error.to_string().contains(".cpp"), "{error}");
+    assert!(
+        matches!(error, Error::Unsupported(_)) && error.to_string().contains(".cpp"),
+        "{error}"
+    );
     let error = compile(&folder.0.join("absent.c"), &Tools::default(), &options).unwrap_err();
     assert!(matches!(error, Error::File { .. }), "{error}");
     if has(&[Kind::Rust]) {
         let source = folder.file("wrong.rs", "fn main() { let x: u32 = \"\"; }");
-        let Err(Error::Rejected { text, .. }) = compile(&source, &Tools::default(), &options) else { panic!() };
+        let Err(Error::Rejected { text, .. }) = compile(&source, &Tools::default(), &options)
+        else {
+            panic!()
+        };
         assert!(text.contains("error[E0308]: mismatched types"), "{text}");
     }
 }

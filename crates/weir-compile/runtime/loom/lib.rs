@@ -1,7 +1,7 @@
 //! The interface of loom 0.7, for programs that Weir reads.
 //!
-//! Its types are those of `std`. `model` calls its closure once: Weir finds all runs. Functions that guide the search of loom have no
-//! effect.
+//! Its types are those of `std`. `model` calls its closure once: Weir finds all runs. Functions
+//! that guide the search of loom have no effect.
 
 pub mod atomic;
 pub mod cell;

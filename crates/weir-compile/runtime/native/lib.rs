@@ -1,12 +1,14 @@
-//! The functions that Weir knows, with real threads: a program that was compiled for Weir then also runs.
+//! The functions that Weir knows, with real threads: a program that was compiled for Weir then also
+//! runs.
 //!
-//! Locks and waits poll and yield. `weir_any` gives random numbers; the variable `WEIR_SEED` chooses them. A failed
-//! assertion prints its text and aborts. A run that `weir_assume` leaves out ends with status 0.
+//! Locks and waits poll and yield. `weir_any` gives random numbers; the variable `WEIR_SEED`
+//! chooses them. A failed assertion prints its text and aborts. A run that `weir_assume` leaves out
+//! ends with status 0.
 #![allow(clippy::all)]
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 /// Who is inside `weir_atomic_begin`: its number plus 1.
 static ATOMIC: AtomicUsize = AtomicUsize::new(0);
@@ -16,7 +18,8 @@ thread_local! {
     static RANDOM: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Whether a thread has ended. A type of our own: what is generic and is compiled for it here has no other user.
+/// Whether a thread has ended. A type of our own: what is generic and is compiled for it here has
+/// no other user.
 struct Flag(AtomicBool);
 
 /// Whether threads have ended, by number. An entry stays, since a thread may be joined twice.
@@ -136,7 +139,11 @@ pub extern "C" fn weir_any(lo: i64, hi: i64) -> i64 {
     if x == 0 {
         if SEED.load(Ordering::Relaxed) == 0 {
             let given = std::env::var("WEIR_SEED").ok().and_then(|s| s.parse::<u64>().ok());
-            let now = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(1, |d| d.as_nanos() as u64);
+            let now = || {
+                std::time::SystemTime::now()
+                    .duration_since(std::time::UNIX_EPOCH)
+                    .map_or(1, |d| d.as_nanos() as u64)
+            };
             SEED.store(given.unwrap_or_else(now) | 1, Ordering::Relaxed);
         }
         let seed = SEED.load(Ordering::Relaxed);

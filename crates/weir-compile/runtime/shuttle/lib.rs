@@ -1,6 +1,7 @@
 //! The interface of shuttle 0.8, for programs that Weir reads.
 //!
-//! Its types are those of `std`. A check calls its closure once: Weir finds all runs. Random numbers may be any numbers.
+//! Its types are those of `std`. A check calls its closure once: Weir finds all runs. Random
+//! numbers may be any numbers.
 
 use std::sync::Arc;
 
@@ -341,7 +342,10 @@ pub fn check_dfs<F: Fn() + Send + Sync + 'static>(f: F, max_iterations: Option<u
 
 /// Calls `f`.
 #[inline]
-pub fn check_uncontrolled_nondeterminism<F: Fn() + Send + Sync + 'static>(f: F, max_iterations: usize) {
+pub fn check_uncontrolled_nondeterminism<F: Fn() + Send + Sync + 'static>(
+    f: F,
+    max_iterations: usize,
+) {
     let _ = max_iterations;
     f();
 }

@@ -1,6 +1,7 @@
 //! `std::collections`: maps and sets that are hashed begin with the same numbers in every run.
 //!
-//! They are the real ones in a new type, since the functions `new` and `with_capacity` of the real ones exist for its `RandomState` only.
+//! They are the real ones in a new type, since the functions `new` and `with_capacity` of the real
+//! ones exist for its `RandomState` only.
 
 pub use real::collections::*;
 
@@ -66,8 +67,8 @@ impl<K, V, S> HashMap<K, V, S> {
     }
 }
 
-/// Functions that only pass on what they are given. They are named here, and not only reached by `Deref`, since
-/// programs also write `HashMap::insert`.
+/// Functions that only pass on what they are given. They are named here, and not only reached by
+/// `Deref`, since programs also write `HashMap::insert`.
 macro_rules! forward {
     ($($name:ident[$($g:tt)*]($self:ident: $me:ty $(, $arg:ident: $t:ty)*) $(-> $out:ty)? $(where ($($w:tt)*))?;)+) => {$(
         #[inline]
@@ -149,7 +150,10 @@ impl<T: Eq + Hash, S: BuildHasher> HashSet<T, S> {
         self.0.difference(&other.0)
     }
     #[inline]
-    pub fn symmetric_difference<'a>(&'a self, other: &'a Self) -> hash_set::SymmetricDifference<'a, T, S> {
+    pub fn symmetric_difference<'a>(
+        &'a self,
+        other: &'a Self,
+    ) -> hash_set::SymmetricDifference<'a, T, S> {
         self.0.symmetric_difference(&other.0)
     }
     #[inline]
@@ -203,7 +207,9 @@ impl<K, V, S: Default> Default for HashMap<K, V, S> {
         HashMap(Map::default())
     }
 }
-impl<K: Eq + Hash + Borrow<Q>, Q: ?Sized + Eq + Hash, V, S: BuildHasher> Index<&Q> for HashMap<K, V, S> {
+impl<K: Eq + Hash + Borrow<Q>, Q: ?Sized + Eq + Hash, V, S: BuildHasher> Index<&Q>
+    for HashMap<K, V, S>
+{
     type Output = V;
     #[inline]
     fn index(&self, key: &Q) -> &V {

@@ -1,4 +1,5 @@
-//! `std::env`: a program that is analyzed has no environment, so that the answer does not depend on it.
+//! `std::env`: a program that is analyzed has no environment, so that the answer does not depend on
+//! it.
 
 pub use real::env::*;
 use real::ffi::{OsStr, OsString};

@@ -1,7 +1,7 @@
 //! `std::hash`: hashing begins with the same numbers in every run.
 
-pub use real::hash::*;
 use core::fmt;
+pub use real::hash::*;
 
 /// What makes hashers. All are alike.
 #[derive(Clone, Default)]

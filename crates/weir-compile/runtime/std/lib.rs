@@ -1,8 +1,9 @@
 //! A stand-in for `std`, for programs that Weir reads.
 //!
-//! It re-exports the real one. Explicit items win over a glob import, so what is defined here replaces what
-//! concerns threads, waiting, time and output. Everything that waits is written with the functions of [`sys`], which
-//! Weir knows. Nothing here spins, calls the operating system or formats.
+//! It re-exports the real one. Explicit items win over a glob import, so what is defined here
+//! replaces what concerns threads, waiting, time and output. Everything that waits is written with
+//! the functions of [`sys`], which Weir knows. Nothing here spins, calls the operating system or
+//! formats.
 //!
 //! * A panic ends the program, so nothing is ever poisoned, and `join` always returns `Ok`.
 //! * A wait with a time limit may end at any moment: time does not pass here.

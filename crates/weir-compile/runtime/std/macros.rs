@@ -1,8 +1,9 @@
 //! Macros that fail or print.
 //!
-//! A failure passes the text of the assertion to `weir_fail`. The arguments of a message are not formatted: formatting
-//! calls through tables of function pointers, which a reader would have to follow, and the values are in
-//! the state at which the run ends. The text of a message is its format string.
+//! A failure passes the text of the assertion to `weir_fail`. The arguments of a message are not
+//! formatted: formatting calls through tables of function pointers, which a reader would have to
+//! follow, and the values are in the state at which the run ends. The text of a message is its
+//! format string.
 
 #[doc(hidden)]
 #[macro_export]
@@ -14,7 +15,12 @@ macro_rules! __weir_assert {
     };
     ($cond:expr, $text:literal $($rest:tt)*) => {
         if !$cond {
-            $crate::sys::fail($crate::concat!("assertion failed: ", $crate::stringify!($cond), ": ", $text))
+            $crate::sys::fail($crate::concat!(
+                "assertion failed: ",
+                $crate::stringify!($cond),
+                ": ",
+                $text
+            ))
         }
     };
     ($cond:expr, $($rest:tt)+) => {
@@ -29,21 +35,37 @@ macro_rules! __weir_assert {
 macro_rules! __weir_assert_eq {
     ($left:expr, $right:expr $(,)?) => {
         match (&$left, &$right) {
-            (left, right) => if !(*left == *right) {
-                $crate::sys::fail($crate::concat!(
-                    "assertion failed: ", $crate::stringify!($left), " == ", $crate::stringify!($right)))
+            (left, right) => {
+                if !(*left == *right) {
+                    $crate::sys::fail($crate::concat!(
+                        "assertion failed: ",
+                        $crate::stringify!($left),
+                        " == ",
+                        $crate::stringify!($right)
+                    ))
+                }
             }
         }
     };
     ($left:expr, $right:expr, $text:literal $($rest:tt)*) => {
         match (&$left, &$right) {
-            (left, right) => if !(*left == *right) {
-                $crate::sys::fail($crate::concat!(
-                    "assertion failed: ", $crate::stringify!($left), " == ", $crate::stringify!($right), ": ", $text))
+            (left, right) => {
+                if !(*left == *right) {
+                    $crate::sys::fail($crate::concat!(
+                        "assertion failed: ",
+                        $crate::stringify!($left),
+                        " == ",
+                        $crate::stringify!($right),
+                        ": ",
+                        $text
+                    ))
+                }
             }
         }
     };
-    ($left:expr, $right:expr, $($rest:tt)+) => { $crate::__weir_assert_eq!($left, $right) };
+    ($left:expr, $right:expr, $($rest:tt)+) => {
+        $crate::__weir_assert_eq!($left, $right)
+    };
 }
 
 #[doc(hidden)]
@@ -51,21 +73,37 @@ macro_rules! __weir_assert_eq {
 macro_rules! __weir_assert_ne {
     ($left:expr, $right:expr $(,)?) => {
         match (&$left, &$right) {
-            (left, right) => if *left == *right {
-                $crate::sys::fail($crate::concat!(
-                    "assertion failed: ", $crate::stringify!($left), " != ", $crate::stringify!($right)))
+            (left, right) => {
+                if *left == *right {
+                    $crate::sys::fail($crate::concat!(
+                        "assertion failed: ",
+                        $crate::stringify!($left),
+                        " != ",
+                        $crate::stringify!($right)
+                    ))
+                }
             }
         }
     };
     ($left:expr, $right:expr, $text:literal $($rest:tt)*) => {
         match (&$left, &$right) {
-            (left, right) => if *left == *right {
-                $crate::sys::fail($crate::concat!(
-                    "assertion failed: ", $crate::stringify!($left), " != ", $crate::stringify!($right), ": ", $text))
+            (left, right) => {
+                if *left == *right {
+                    $crate::sys::fail($crate::concat!(
+                        "assertion failed: ",
+                        $crate::stringify!($left),
+                        " != ",
+                        $crate::stringify!($right),
+                        ": ",
+                        $text
+                    ))
+                }
             }
         }
     };
-    ($left:expr, $right:expr, $($rest:tt)+) => { $crate::__weir_assert_ne!($left, $right) };
+    ($left:expr, $right:expr, $($rest:tt)+) => {
+        $crate::__weir_assert_ne!($left, $right)
+    };
 }
 
 #[doc(hidden)]
@@ -106,17 +144,29 @@ macro_rules! __weir_unreachable {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __weir_todo {
-    () => { $crate::sys::fail("not yet implemented") };
-    ($text:literal $($rest:tt)*) => { $crate::sys::fail($crate::concat!("not yet implemented: ", $text)) };
-    ($($rest:tt)+) => { $crate::sys::fail("not yet implemented") };
+    () => {
+        $crate::sys::fail("not yet implemented")
+    };
+    ($text:literal $($rest:tt)*) => {
+        $crate::sys::fail($crate::concat!("not yet implemented: ", $text))
+    };
+    ($($rest:tt)+) => {
+        $crate::sys::fail("not yet implemented")
+    };
 }
 
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __weir_unimplemented {
-    () => { $crate::sys::fail("not implemented") };
-    ($text:literal $($rest:tt)*) => { $crate::sys::fail($crate::concat!("not implemented: ", $text)) };
-    ($($rest:tt)+) => { $crate::sys::fail("not implemented") };
+    () => {
+        $crate::sys::fail("not implemented")
+    };
+    ($text:literal $($rest:tt)*) => {
+        $crate::sys::fail($crate::concat!("not implemented: ", $text))
+    };
+    ($($rest:tt)+) => {
+        $crate::sys::fail("not implemented")
+    };
 }
 
 /// Evaluates what is to be printed, and prints nothing.
@@ -145,8 +195,8 @@ macro_rules! __weir_dbg {
     ($($value:expr),+ $(,)?) => { ($($crate::__weir_dbg!($value)),+,) };
 }
 
-/// A variable of each thread. A value that is known to the compiler (`const { … }`) and needs no `Drop` is a plain thread-local
-/// variable; all others are made when a thread uses them first.
+/// A variable of each thread. A value that is known to the compiler (`const { … }`) and needs no
+/// `Drop` is a plain thread-local variable; all others are made when a thread uses them first.
 #[doc(hidden)]
 #[macro_export]
 #[allow_internal_unstable(thread_local)]

@@ -34,8 +34,9 @@ pub mod unix {
     pub mod prelude {
         pub use super::thread::JoinHandleExt;
         pub use real::os::unix::prelude::{
-            AsFd, AsRawFd, BorrowedFd, CommandExt, DirEntryExt, ExitStatusExt, FileExt, FileTypeExt, FromRawFd,
-            IntoRawFd, MetadataExt, OpenOptionsExt, OsStrExt, OsStringExt, OwnedFd, PermissionsExt, RawFd,
+            AsFd, AsRawFd, BorrowedFd, CommandExt, DirEntryExt, ExitStatusExt, FileExt,
+            FileTypeExt, FromRawFd, IntoRawFd, MetadataExt, OpenOptionsExt, OsStrExt, OsStringExt,
+            OwnedFd, PermissionsExt, RawFd,
         };
     }
 }

@@ -1,8 +1,9 @@
-//! `std::panic`: a panic ends the program with a failure, so there is nothing to catch and no hook is called.
+//! `std::panic`: a panic ends the program with a failure, so there is nothing to catch and no hook
+//! is called.
 
-pub use real::panic::*;
 use real::any::Any;
 use real::boxed::Box;
+pub use real::panic::*;
 
 /// Calls `f`. A panic in it is a failure of the program.
 #[inline]

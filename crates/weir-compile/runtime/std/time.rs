@@ -1,8 +1,8 @@
 //! `std::time`: clocks stand still, so that a program has the same runs whenever it is analyzed.
 
-pub use real::time::{Duration, TryFromFloatSecsError};
 use core::fmt;
 use core::ops::{Add, AddAssign, Sub, SubAssign};
+pub use real::time::{Duration, TryFromFloatSecsError};
 
 /// A moment: the time that has been added to the moment of `now`.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

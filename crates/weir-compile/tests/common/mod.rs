@@ -23,7 +23,8 @@ impl Folder {
     pub fn new(name: &str) -> Folder {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("weir compile ü {name} {} {number}", std::process::id()));
+        let path = std::env::temp_dir()
+            .join(format!("weir compile ü {name} {} {number}", std::process::id()));
         std::fs::create_dir(&path).unwrap();
         Folder(path)
     }

@@ -32,7 +32,12 @@ impl Barrier {
     /// For this many threads.
     #[inline]
     pub const fn new(n: usize) -> Barrier {
-        Barrier { lock: UnsafeCell::new(0), arrived: UnsafeCell::new(0), round: AtomicU32::new(0), threads: n }
+        Barrier {
+            lock: UnsafeCell::new(0),
+            arrived: UnsafeCell::new(0),
+            round: AtomicU32::new(0),
+            threads: n,
+        }
     }
 
     /// Waits until all have arrived.

@@ -1,13 +1,16 @@
-//! `Condvar`: the set of threads that wait, as bits of a word, and one word for each thread that says whether it waits.
+//! `Condvar`: the set of threads that wait, as bits of a word, and one word for each thread that
+//! says whether it waits.
 //!
-//! * **Waiting.** With the mutex held, a thread sets its word and adds itself to the set; then it frees the mutex and waits until its
-//!   word is 0. Who notifies takes a thread out of the set and makes its word 0. A notification that comes between freeing the mutex
-//!   and waiting is therefore not lost, and a thread that begins to wait later cannot take it.
-//! * **`notify_one`** takes any thread out of the set: which one is chosen by `weir_any`. It must not wake more than one: a
-//!   program that needs `notify_all` would then seem to have no deadlock.
-//! * **Waking without reason** is allowed, and programs that wait without a loop are wrong because of it. A thread that wakes so
-//!   never enters the set; a notification that comes meanwhile is for another thread, as if it had come after. Whether
-//!   it happens is chosen by `weir_any`, so a deadlock in which nobody wakes is found as well.
+//! * **Waiting.** With the mutex held, a thread sets its word and adds itself to the set; then it
+//!   frees the mutex and waits until its word is 0. Who notifies takes a thread out of the set and
+//!   makes its word 0. A notification that comes between freeing the mutex and waiting is therefore
+//!   not lost, and a thread that begins to wait later cannot take it.
+//! * **`notify_one`** takes any thread out of the set: which one is chosen by `weir_any`. It must
+//!   not wake more than one: a program that needs `notify_all` would then seem to have no deadlock.
+//! * **Waking without reason** is allowed, and programs that wait without a loop are wrong because
+//!   of it. A thread that wakes so never enters the set; a notification that comes meanwhile is for
+//!   another thread, as if it had come after. Whether it happens is chosen by `weir_any`, so a
+//!   deadlock in which nobody wakes is found as well.
 //! * **A time limit** may be over at any moment: the same, and the result says so.
 
 use super::{LockResult, MutexGuard};
@@ -63,7 +66,11 @@ impl Condvar {
 
     /// Waits while `condition` holds.
     #[inline]
-    pub fn wait_while<'a, T, F>(&self, guard: MutexGuard<'a, T>, mut condition: F) -> LockResult<MutexGuard<'a, T>>
+    pub fn wait_while<'a, T, F>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        mut condition: F,
+    ) -> LockResult<MutexGuard<'a, T>>
     where
         F: FnMut(&mut T) -> bool,
     {
@@ -89,7 +96,11 @@ impl Condvar {
 
     /// The same.
     #[inline]
-    pub fn wait_timeout_ms<'a, T>(&self, guard: MutexGuard<'a, T>, ms: u32) -> LockResult<(MutexGuard<'a, T>, bool)> {
+    pub fn wait_timeout_ms<'a, T>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        ms: u32,
+    ) -> LockResult<(MutexGuard<'a, T>, bool)> {
         let _ = ms;
         let over = sys::maybe();
         self.sleep(guard.lock.held(), over || sys::maybe());
@@ -128,7 +139,8 @@ impl Condvar {
         while waiting != 0 {
             let number = one_of(waiting);
             let rest = waiting & !(1 << number);
-            match self.waiting.compare_exchange(waiting, rest, Ordering::Acquire, Ordering::Relaxed) {
+            match self.waiting.compare_exchange(waiting, rest, Ordering::Acquire, Ordering::Relaxed)
+            {
                 Ok(_) => return waits(number as usize).store(0, Ordering::Release),
                 Err(now) => waiting = now,
             }
@@ -165,7 +177,8 @@ impl Condvar {
         }
         let word = waits(me);
         word.store(1, Ordering::Relaxed);
-        // Release, and acquire in `notify_one`: who takes this thread out of the set writes its word after the store above.
+        // Release, and acquire in `notify_one`: who takes this thread out of the set writes its
+        // word after the store above.
         self.waiting.fetch_or(1 << me, Ordering::Release);
         unsafe {
             sys::weir_unlock(held);

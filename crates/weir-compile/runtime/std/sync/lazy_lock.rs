@@ -18,11 +18,14 @@ pub struct LazyLock<T, F = fn() -> T> {
 }
 
 unsafe impl<T: Sync + Send, F: Send> Sync for LazyLock<T, F> {}
-impl<T: core::panic::RefUnwindSafe + core::panic::UnwindSafe, F: core::panic::UnwindSafe> core::panic::RefUnwindSafe
+impl<T: core::panic::RefUnwindSafe + core::panic::UnwindSafe, F: core::panic::UnwindSafe>
+    core::panic::RefUnwindSafe for LazyLock<T, F>
+{
+}
+impl<T: core::panic::UnwindSafe, F: core::panic::UnwindSafe> core::panic::UnwindSafe
     for LazyLock<T, F>
 {
 }
-impl<T: core::panic::UnwindSafe, F: core::panic::UnwindSafe> core::panic::UnwindSafe for LazyLock<T, F> {}
 
 impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     /// A value that `f` makes.
@@ -72,7 +75,11 @@ impl<T, F> LazyLock<T, F> {
     /// The same.
     #[inline]
     pub fn get_mut(this: &mut LazyLock<T, F>) -> Option<&mut T> {
-        if this.once.is_completed() { Some(unsafe { &mut this.data.get_mut().value }) } else { None }
+        if this.once.is_completed() {
+            Some(unsafe { &mut this.data.get_mut().value })
+        } else {
+            None
+        }
     }
 }
 
@@ -113,7 +120,10 @@ impl<T: Default> Default for LazyLock<T> {
 impl<T, F> From<T> for LazyLock<T, F> {
     #[inline]
     fn from(value: T) -> LazyLock<T, F> {
-        let this = LazyLock { once: Once::new(), data: UnsafeCell::new(Data { value: ManuallyDrop::new(value) }) };
+        let this = LazyLock {
+            once: Once::new(),
+            data: UnsafeCell::new(Data { value: ManuallyDrop::new(value) }),
+        };
         this.once.end();
         this
     }

@@ -18,4 +18,6 @@ pub use mutex::{MappedMutexGuard, Mutex, MutexGuard};
 pub use once::{ONCE_INIT, Once, OnceState};
 pub use once_lock::OnceLock;
 pub use real::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
-pub use rwlock::{MappedRwLockReadGuard, MappedRwLockWriteGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
+pub use rwlock::{
+    MappedRwLockReadGuard, MappedRwLockWriteGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
+};

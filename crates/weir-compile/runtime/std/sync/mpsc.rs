@@ -1,11 +1,12 @@
 //! `std::sync::mpsc`: a list of messages under a lock, and two words for which threads wait.
 //!
-//! * `ready` is the number of messages, or a large number when all senders are gone. The receiver waits until it is not 0. There is one
-//!   receiver, so a message that it has seen stays.
-//! * `taken` counts the messages that have been received, and changes when the receiver goes. A sender waits for it when the channel is full.
+//! * `ready` is the number of messages, or a large number when all senders are gone. The receiver
+//!   waits until it is not 0. There is one receiver, so a message that it has seen stays.
+//! * `taken` counts the messages that have been received, and changes when the receiver goes. A
+//!   sender waits for it when the channel is full.
 //!
-//! A channel without room (`sync_channel(0)`) holds one message that is being handed over: its sender waits until `taken`
-//! changes. `try_send` succeeds there only if the receiver waits.
+//! A channel without room (`sync_channel(0)`) holds one message that is being handed over: its
+//! sender waits until `taken` changes. `try_send` succeeds there only if the receiver waits.
 //!
 //! A receiver with a time limit gives up at any moment at which there is no message.
 
@@ -118,7 +119,8 @@ impl<T> Channel<T> {
     fn send(&self, message: T) -> Result<(), SendError<T>> {
         let mut message = Some(message);
         loop {
-            // What `taken` was when the message could not be put, or, without room, when it was put.
+            // What `taken` was when the message could not be put, or, without room, when it was
+            // put.
             let wait = self.locked(|state| {
                 if !state.receiver {
                     return None;
@@ -138,7 +140,8 @@ impl<T> Channel<T> {
                     unsafe { sys::weir_wait_ne(self.taken.as_ptr(), taken) };
                     if message.is_none() {
                         // It was handed over, or the receiver is gone and has left it.
-                        message = self.locked(|state| if state.receiver { None } else { self.take(state) });
+                        message = self
+                            .locked(|state| if state.receiver { None } else { self.take(state) });
                         break;
                     }
                 }
@@ -155,7 +158,11 @@ impl<T> Channel<T> {
             if !state.receiver {
                 return Err(TrySendError::Disconnected(message));
             }
-            let full = if self.room == 0 { !state.waits || state.length != 0 } else { state.length >= self.room };
+            let full = if self.room == 0 {
+                !state.waits || state.length != 0
+            } else {
+                state.length >= self.room
+            };
             if full {
                 return Err(TrySendError::Full(message));
             }
@@ -215,8 +222,8 @@ impl<T> Channel<T> {
         });
     }
 
-    /// The receiver is gone. Messages are dropped; without room, the one that is there goes back to its sender, who
-    /// waits, unless it was sent without waiting.
+    /// The receiver is gone. Messages are dropped; without room, the one that is there goes back to
+    /// its sender, who waits, unless it was sent without waiting.
     fn remove_receiver(&self) {
         let mut left = ptr::null_mut();
         self.locked(|state| {

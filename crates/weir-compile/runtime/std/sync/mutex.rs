@@ -1,4 +1,5 @@
-//! `Mutex`: a word for `weir_lock`, and the value. It is never poisoned, since a panic ends the program.
+//! `Mutex`: a word for `weir_lock`, and the value. It is never poisoned, since a panic ends the
+//! program.
 
 use super::{LockResult, TryLockError, TryLockResult};
 use crate::sys;
@@ -120,7 +121,10 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// A guard of a part of the value.
     #[inline]
-    pub fn map<U: ?Sized, F: FnOnce(&mut T) -> &mut U>(orig: Self, f: F) -> MappedMutexGuard<'a, U> {
+    pub fn map<U: ?Sized, F: FnOnce(&mut T) -> &mut U>(
+        orig: Self,
+        f: F,
+    ) -> MappedMutexGuard<'a, U> {
         let orig = ManuallyDrop::new(orig);
         let value = NonNull::from(f(unsafe { &mut *orig.lock.value.get() }));
         MappedMutexGuard { value, held: orig.lock.held(), lifetime: PhantomData }
@@ -175,7 +179,10 @@ unsafe impl<T: ?Sized + Sync> Sync for MappedMutexGuard<'_, T> {}
 impl<'a, T: ?Sized> MappedMutexGuard<'a, T> {
     /// A guard of a part of the part.
     #[inline]
-    pub fn map<U: ?Sized, F: FnOnce(&mut T) -> &mut U>(orig: Self, f: F) -> MappedMutexGuard<'a, U> {
+    pub fn map<U: ?Sized, F: FnOnce(&mut T) -> &mut U>(
+        orig: Self,
+        f: F,
+    ) -> MappedMutexGuard<'a, U> {
         let mut orig = ManuallyDrop::new(orig);
         let value = NonNull::from(f(unsafe { orig.value.as_mut() }));
         MappedMutexGuard { value, held: orig.held, lifetime: PhantomData }

@@ -87,7 +87,8 @@ impl Once {
         self.state.store(NEW, Ordering::Release);
     }
 
-    /// Whether this thread is the one that does it. Waits while another one does; that one may give up.
+    /// Whether this thread is the one that does it. Waits while another one does; that one may give
+    /// up.
     #[inline]
     pub(super) fn begin_again(&self) -> bool {
         loop {

@@ -15,14 +15,21 @@ pub struct OnceLock<T> {
 
 unsafe impl<T: Sync + Send> Sync for OnceLock<T> {}
 unsafe impl<T: Send> Send for OnceLock<T> {}
-impl<T: core::panic::RefUnwindSafe + core::panic::UnwindSafe> core::panic::RefUnwindSafe for OnceLock<T> {}
+impl<T: core::panic::RefUnwindSafe + core::panic::UnwindSafe> core::panic::RefUnwindSafe
+    for OnceLock<T>
+{
+}
 impl<T: core::panic::UnwindSafe> core::panic::UnwindSafe for OnceLock<T> {}
 
 impl<T> OnceLock<T> {
     /// Without a value.
     #[inline]
     pub const fn new() -> OnceLock<T> {
-        OnceLock { once: Once::new(), value: UnsafeCell::new(MaybeUninit::uninit()), owned: PhantomData }
+        OnceLock {
+            once: Once::new(),
+            value: UnsafeCell::new(MaybeUninit::uninit()),
+            owned: PhantomData,
+        }
     }
 
     #[inline]
@@ -39,7 +46,11 @@ impl<T> OnceLock<T> {
     /// The same.
     #[inline]
     pub fn get_mut(&mut self) -> Option<&mut T> {
-        if self.once.is_completed() { Some(unsafe { self.value.get_mut().assume_init_mut() }) } else { None }
+        if self.once.is_completed() {
+            Some(unsafe { self.value.get_mut().assume_init_mut() })
+        } else {
+            None
+        }
     }
 
     /// Waits until the value has been written.

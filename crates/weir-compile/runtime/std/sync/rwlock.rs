@@ -1,7 +1,8 @@
-//! `RwLock`: a word that is 0 if it is free, 1 if a writer holds it, and twice the number of readers otherwise.
+//! `RwLock`: a word that is 0 if it is free, 1 if a writer holds it, and twice the number of
+//! readers otherwise.
 //!
-//! A writer is therefore a holder of `weir_lock`. A reader adds 2 if the word is not 1; it tries again only if
-//! another thread has changed the word.
+//! A writer is therefore a holder of `weir_lock`. A reader adds 2 if the word is not 1; it tries
+//! again only if another thread has changed the word.
 
 use super::{LockResult, TryLockError, TryLockResult};
 use crate::sys;
@@ -40,9 +41,12 @@ impl<T: ?Sized> RwLock<T> {
     #[inline]
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
         let mut before = 0;
-        while let Err(now) =
-            self.state.compare_exchange(before, before + READER, Ordering::Acquire, Ordering::Relaxed)
-        {
+        while let Err(now) = self.state.compare_exchange(
+            before,
+            before + READER,
+            Ordering::Acquire,
+            Ordering::Relaxed,
+        ) {
             if now == WRITER {
                 unsafe { sys::weir_wait_ne(self.state.as_ptr(), WRITER) };
                 before = 0;
@@ -57,9 +61,12 @@ impl<T: ?Sized> RwLock<T> {
     #[inline]
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
         let mut before = 0;
-        while let Err(now) =
-            self.state.compare_exchange(before, before + READER, Ordering::Acquire, Ordering::Relaxed)
-        {
+        while let Err(now) = self.state.compare_exchange(
+            before,
+            before + READER,
+            Ordering::Acquire,
+            Ordering::Relaxed,
+        ) {
             if now == WRITER {
                 return Err(TryLockError::WouldBlock);
             }
@@ -202,7 +209,10 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
 
     /// A guard of a part of the value.
     #[inline]
-    pub fn map<U: ?Sized, F: FnOnce(&mut T) -> &mut U>(orig: Self, f: F) -> MappedRwLockWriteGuard<'a, U> {
+    pub fn map<U: ?Sized, F: FnOnce(&mut T) -> &mut U>(
+        orig: Self,
+        f: F,
+    ) -> MappedRwLockWriteGuard<'a, U> {
         let lock = ManuallyDrop::new(orig).lock;
         let value = NonNull::from(f(unsafe { &mut *lock.value.get() }));
         MappedRwLockWriteGuard { value, state: &lock.state, lifetime: PhantomData }
@@ -222,7 +232,10 @@ impl<'a, T: ?Sized> MappedRwLockReadGuard<'a, T> {
 impl<'a, T: ?Sized> MappedRwLockWriteGuard<'a, T> {
     /// A guard of a part of the part.
     #[inline]
-    pub fn map<U: ?Sized, F: FnOnce(&mut T) -> &mut U>(orig: Self, f: F) -> MappedRwLockWriteGuard<'a, U> {
+    pub fn map<U: ?Sized, F: FnOnce(&mut T) -> &mut U>(
+        orig: Self,
+        f: F,
+    ) -> MappedRwLockWriteGuard<'a, U> {
         let mut orig = ManuallyDrop::new(orig);
         let value = NonNull::from(f(unsafe { orig.value.as_mut() }));
         MappedRwLockWriteGuard { value, state: orig.state, lifetime: PhantomData }

@@ -38,7 +38,8 @@ pub(super) fn own_name() -> Option<Name> {
 /// A name lives as long as the program, so that handles need not count.
 pub(super) type Name = &'static String;
 
-/// A handle of a thread. It has 16 bytes, and so has an `Option` of it: some crates ask for its size.
+/// A handle of a thread. It has 16 bytes, and so has an `Option` of it: some crates ask for its
+/// size.
 #[derive(Clone)]
 pub struct Thread {
     /// Its number plus 1.
@@ -84,7 +85,10 @@ impl Thread {
 
 impl fmt::Debug for Thread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Thread").field("id", &self.id()).field("name", &self.name()).finish_non_exhaustive()
+        f.debug_struct("Thread")
+            .field("id", &self.id())
+            .field("name", &self.name())
+            .finish_non_exhaustive()
     }
 }
 

@@ -1,7 +1,8 @@
 //! `thread_local!`: variables of each thread, and dropping them when it ends.
 //!
-//! A variable whose value needs `Drop` enters itself in a list of its thread when it is made. A thread walks through its list
-//! when it has ended, the last variable first. The first thread does not: the program is over.
+//! A variable whose value needs `Drop` enters itself in a list of its thread when it is made. A
+//! thread walks through its list when it has ended, the last variable first. The first thread does
+//! not: the program is over.
 
 use core::cell::{Cell, RefCell, UnsafeCell};
 use core::fmt;
@@ -32,7 +33,8 @@ pub(super) fn drop_all() {
     }
 }
 
-/// A variable that is made when it is used first. The entry comes first, so that its address is that of the variable.
+/// A variable that is made when it is used first. The entry comes first, so that its address is
+/// that of the variable.
 #[repr(C)]
 pub struct Lazy<T> {
     entry: Entry,
@@ -79,7 +81,8 @@ impl<T> Lazy<T> {
                     None => init(),
                 };
                 if self.state.get() == State::Alive {
-                    // Making the value has made it already: as in the real one, the newer value stays.
+                    // Making the value has made it already: as in the real one, the newer value
+                    // stays.
                     unsafe { *(*self.value.get()).assume_init_mut() = value };
                 } else {
                     unsafe { (*self.value.get()).write(value) };

@@ -1,12 +1,14 @@
 //! `std::thread` on `weir_spawn` and `weir_join`.
 //!
-//! A thread is its number. A handle (`Thread`) is the number and, if it has one, the name. What a thread needs besides:
+//! A thread is its number. A handle (`Thread`) is the number and, if it has one, the name. What a
+//! thread needs besides:
 //!
 //! * **Its closure** is in a box, which the thread frees when it has moved the closure out.
-//! * **Its result** is in a second box, which `join` reads and frees after `weir_join`; that call orders the two. A result
-//!   without size needs no box, and so a thread that returns nothing has no memory in common with its handle.
-//!   If the handle is dropped instead, the result has to be dropped by whoever comes last; only for
-//!   results that need it there is an atomic flag, which both swap.
+//! * **Its result** is in a second box, which `join` reads and frees after `weir_join`; that call
+//!   orders the two. A result without size needs no box, and so a thread that returns nothing has
+//!   no memory in common with its handle. If the handle is dropped instead, the result has to be
+//!   dropped by whoever comes last; only for results that need it there is an atomic flag, which
+//!   both swap.
 //! * **Its token** for `park` is a word in a table, by number.
 
 pub use real::thread::Result;
@@ -71,7 +73,8 @@ pub fn sleep_ms(ms: u32) {
     yield_now();
 }
 
-/// Waits for a token and takes it. The swap reads the last `unpark`, so all that happened before it is seen.
+/// Waits for a token and takes it. The swap reads the last `unpark`, so all that happened before it
+/// is seen.
 #[inline]
 pub fn park() {
     let token = handle::token(unsafe { sys::weir_current() });

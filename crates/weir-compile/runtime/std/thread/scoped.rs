@@ -1,8 +1,9 @@
 //! `std::thread::scope`.
 //!
-//! A scope has a list of the threads that were started in it, to which threads of the scope may add others. When its closure has
-//! returned, it takes the list and joins all threads in it, until the list stays empty: who starts a thread does it
-//! before it ends. There is no counter that the threads share.
+//! A scope has a list of the threads that were started in it, to which threads of the scope may add
+//! others. When its closure has returned, it takes the list and joins all threads in it, until the
+//! list stays empty: who starts a thread does it before it ends. There is no counter that the
+//! threads share.
 
 use super::handle::{Name, Thread};
 use super::start::{self, Running};
@@ -27,7 +28,6 @@ pub struct Scope<'scope, 'env: 'scope> {
     env: PhantomData<&'env mut &'env ()>,
 }
 
-
 /// A thread of a scope.
 pub struct ScopedJoinHandle<'scope, T> {
     running: Running<T>,
@@ -40,7 +40,8 @@ pub fn scope<'env, F, T>(f: F) -> T
 where
     F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
 {
-    let scope = Scope { last: AtomicPtr::new(ptr::null_mut()), scope: PhantomData, env: PhantomData };
+    let scope =
+        Scope { last: AtomicPtr::new(ptr::null_mut()), scope: PhantomData, env: PhantomData };
     let value = f(&scope);
     loop {
         let mut started = scope.last.load(Ordering::Acquire);
@@ -76,7 +77,9 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         let running = unsafe { start::start(f, name) };
         let mut next = self.last.load(Ordering::Relaxed);
         let started = Box::into_raw(Box::new(Started { number: running.thread.number(), next }));
-        while let Err(now) = self.last.compare_exchange(next, started, Ordering::Release, Ordering::Relaxed) {
+        while let Err(now) =
+            self.last.compare_exchange(next, started, Ordering::Release, Ordering::Relaxed)
+        {
             next = now;
             unsafe { (*started).next = next };
         }

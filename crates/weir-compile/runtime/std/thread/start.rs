@@ -11,7 +11,8 @@ use real::boxed::Box;
 
 /// Where a thread leaves its result.
 struct Slot<T> {
-    /// Whether the thread has ended, or the handle was dropped: who comes second drops the result and frees the slot.
+    /// Whether the thread has ended, or the handle was dropped: who comes second drops the result
+    /// and frees the slot.
     first: AtomicU8,
     value: UnsafeCell<MaybeUninit<T>>,
 }
@@ -63,7 +64,10 @@ unsafe fn discard<T>(slot: *mut Slot<T>) {
 #[inline]
 pub(super) unsafe fn start<F: FnOnce() -> T, T>(f: F, name: Option<Name>) -> Running<T> {
     let slot = if has_slot::<T>() {
-        Box::into_raw(Box::new(Slot { first: AtomicU8::new(0), value: UnsafeCell::new(MaybeUninit::uninit()) }))
+        Box::into_raw(Box::new(Slot {
+            first: AtomicU8::new(0),
+            value: UnsafeCell::new(MaybeUninit::uninit()),
+        }))
     } else {
         core::ptr::dangling_mut()
     };
