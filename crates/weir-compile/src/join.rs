@@ -4,6 +4,7 @@
 //! (`declare`, and globals that are `external`) and what it defines. From the module of the test
 //! on, all modules are taken that define something that a taken one uses.
 
+use crate::Module;
 use std::collections::{BTreeSet, HashMap};
 
 /// The symbols of a module.
@@ -45,6 +46,14 @@ fn name(text: &str) -> Option<&str> {
         Some(quoted) => quoted.split('"').next(),
         None => text.split(|c: char| c == '(' || c.is_whitespace()).next(),
     }
+}
+
+/// Of these modules, those that the first one needs.
+pub(crate) fn only_needed(modules: Vec<Module>) -> Vec<Module> {
+    let symbols: Vec<Symbols> = modules.iter().map(|module| Symbols::of(&module.text)).collect();
+    let needed = needed(&symbols);
+    let numbered = modules.into_iter().enumerate();
+    numbered.filter(|(number, _)| needed.contains(number)).map(|(_, module)| module).collect()
 }
 
 /// The numbers of the modules that the first one needs, itself included, in order.

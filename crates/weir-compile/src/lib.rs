@@ -41,6 +41,7 @@
 mod clang;
 pub mod database;
 mod error;
+mod generics;
 mod harness;
 mod join;
 pub mod package;

@@ -6,7 +6,7 @@
 
 use crate::stand_in::{self, StandIn};
 use crate::temporary::Folder;
-use crate::{Compiled, Error, Kind, Level, Module, Options, Tools, process, symbols};
+use crate::{Compiled, Error, Kind, Level, Module, Options, Tools, join, process, symbols};
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
@@ -55,6 +55,7 @@ pub(crate) fn compile(source: &Path, tools: &Tools, options: &Options) -> Result
     };
     let mut modules = vec![Module { name: source.display().to_string(), text }];
     modules.extend(stand_in.modules()?);
+    let modules = join::only_needed(modules);
     Ok(Compiled { modules, entry, tests, tool: rustc, command: line, warnings: ended.text() })
 }
 

@@ -11,7 +11,7 @@
 
 use crate::process::{self, Limits};
 use crate::temporary::Folder;
-use crate::{Error, Module, Tool};
+use crate::{Error, Module, Tool, generics};
 use sha2::{Digest, Sha256};
 use std::ffi::OsString;
 use std::fs;
@@ -35,7 +35,7 @@ const SOURCES: Sources = sources! {
     "std/thread/start.rs"
     "weir/lib.rs" "kani/lib.rs"
     "loom/lib.rs" "loom/cell.rs" "loom/sync.rs" "loom/atomic.rs"
-    "shuttle/lib.rs"
+    "shuttle/lib.rs" "generics/lib.rs"
 };
 
 /// The script that Cargo runs in place of `rustc`.
@@ -43,7 +43,7 @@ pub(crate) const WRAPPER: &str = "wrapper.sh";
 const WRAPPER_TEXT: &str = include_str!("../runtime/wrapper.sh");
 
 /// The crates, in the order in which they are compiled. Those after `std` use it.
-const CRATES: [&str; 6] = ["native", "std", "weir", "kani", "loom", "shuttle"];
+const CRATES: [&str; 7] = ["native", "std", "weir", "kani", "loom", "shuttle", "generics"];
 
 /// The crates that a program can name.
 pub(crate) const EXTERN: [&str; 4] = ["weir", "kani", "loom", "shuttle"];
@@ -206,6 +206,9 @@ fn build(rustc: &Tool, folder: &Path) -> Result<(), Error> {
             return Err(Error::Failed { program: rustc.path.clone(), text });
         }
     }
+    let path = folder.join("generics.ll");
+    let text = fs::read_to_string(&path).map_err(|e| Error::file(&path, &e))?;
+    fs::write(&path, generics::complete(&text)).map_err(|e| Error::file(path, &e))?;
     let wrapper = folder.join(WRAPPER);
     fs::write(&wrapper, WRAPPER_TEXT)
         .and_then(|()| executable(&wrapper))

@@ -114,7 +114,7 @@ fn a_cache_that_cannot_be_written_is_not_needed() {
         return;
     }
     let folder = Folder::new("cache");
-    let source = folder.file("a.rs", "fn main() {}");
+    let source = folder.file("a.rs", "fn main() { std::thread::spawn(|| ()).join().unwrap() }");
     // A file in place of the folder: nobody can write into it, whatever rights there are.
     let cache = folder.file("file", "");
     let options = Options { cache: Some(cache.join("cache")), ..Options::default() };

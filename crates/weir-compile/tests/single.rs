@@ -115,6 +115,33 @@ fn programs_that_use_std_run() {
 }
 
 #[test]
+fn what_std_has_compiled_already_has_a_body() {
+    if !has(&[Kind::Rust]) {
+        return;
+    }
+    let folder = Folder::new("generics");
+    let text = "fn main() { let mut a = vec![1u8]; a.push(2); let mut b = vec![String::new()]; \
+        b.push(String::new()); let mut c = vec![vec![0u8]]; c.push(vec![]); }";
+    let compiled = compiled(&folder.file("a.rs", text), &options());
+    let missing: Vec<&str> = external(&compiled.modules[0].text)
+        .into_iter()
+        .filter(|name| name.contains("grow_one"))
+        .filter(|name| {
+            let define = format!("@{name}(");
+            !compiled
+                .modules
+                .iter()
+                .any(|m| m.text.lines().any(|l| l.starts_with("define") && l.contains(&define)))
+        })
+        .collect();
+    assert_eq!(missing, Vec::<&str>::new());
+    // Only the modules that are needed.
+    let plain = folder.file("b.rs", "fn main() {}");
+    let compiled = compile(&plain, &Tools::default(), &options()).unwrap();
+    assert_eq!(compiled.modules.len(), 1);
+}
+
+#[test]
 fn a_failure_has_the_text_of_its_assertion() {
     if !has(&[Kind::Rust]) {
         return;
