@@ -2,6 +2,7 @@
 
 mod common;
 
+mod crates;
 mod databases;
 mod limits;
 mod packages;

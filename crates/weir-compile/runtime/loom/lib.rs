@@ -65,20 +65,21 @@ pub mod alloc {
 pub mod future {
     use std::future::Future;
     use std::pin::pin;
+    use std::sync::atomic::{AtomicU32, Ordering};
     use std::sync::{Arc, Mutex};
     use std::task::{Context, Poll, Wake, Waker};
-    use std::thread::Thread;
 
-    struct Unpark(Thread);
+    /// Whether somebody has woken the task since it was polled.
+    struct Woken(AtomicU32);
 
-    impl Wake for Unpark {
+    impl Wake for Woken {
         #[inline]
         fn wake(self: Arc<Self>) {
-            self.0.unpark();
+            self.0.store(1, Ordering::Release);
         }
         #[inline]
         fn wake_by_ref(self: &Arc<Self>) {
-            self.0.unpark();
+            self.0.store(1, Ordering::Release);
         }
     }
 
@@ -86,12 +87,17 @@ pub mod future {
     #[inline]
     pub fn block_on<F: Future>(f: F) -> F::Output {
         let mut f = pin!(f);
-        let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+        let woken = Arc::new(Woken(AtomicU32::new(0)));
+        let waker = Waker::from(woken.clone());
         let mut context = Context::from_waker(&waker);
         loop {
             match f.as_mut().poll(&mut context) {
                 Poll::Ready(value) => return value,
-                Poll::Pending => std::thread::park(),
+                Poll::Pending => {
+                    unsafe { std::sys::weir_wait_ne(woken.0.as_ptr(), 0) };
+                    // The swap reads the last waking, so all that happened before it is seen.
+                    woken.0.swap(0, Ordering::Acquire);
+                }
             }
         }
     }
