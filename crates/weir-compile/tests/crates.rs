@@ -17,13 +17,16 @@ fn public_crates_compile() {
     }
     let list = root().join("crates/weir-compile/tests/programs/crates.txt");
     let list = std::fs::read_to_string(list).unwrap();
-    let mut manifest = "[package]\nname = \"all\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[dependencies]\n".to_owned();
+    let mut manifest =
+        "[package]\nname = \"all\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[dependencies]\n"
+            .to_owned();
     let mut names = Vec::new();
     for line in list.lines().filter(|line| !line.starts_with('#')) {
         let mut words = line.split(' ');
         let (name, version) = (words.next().unwrap(), words.next().unwrap());
         let features: Vec<&str> = words.collect();
-        writeln!(manifest, "{name} = {{ version = \"={version}\", features = {features:?} }}").unwrap();
+        writeln!(manifest, "{name} = {{ version = \"={version}\", features = {features:?} }}")
+            .unwrap();
         names.push(name.replace('-', "_"));
     }
     assert!(names.len() >= 50);
@@ -32,9 +35,12 @@ fn public_crates_compile() {
     let manifest = folder.file("Cargo.toml", &manifest);
     let limits = Limits { time: Duration::from_secs(3600), bytes: 1 << 30 };
     let options = Options { limits, ..options() };
-    let built = package(&manifest, &Tools::default(), &options, &PackageOptions::default()).unwrap();
+    let built =
+        package(&manifest, &Tools::default(), &options, &PackageOptions::default()).unwrap();
     for name in names {
-        let of = |path: &std::path::PathBuf| path.file_stem().unwrap().to_str().unwrap().starts_with(&format!("{name}-"));
+        let of = |path: &std::path::PathBuf| {
+            path.file_stem().unwrap().to_str().unwrap().starts_with(&format!("{name}-"))
+        };
         // Some crates name their library otherwise.
         if !built.libraries.iter().any(of) {
             eprintln!("{name} has no library of that name");

@@ -5,6 +5,7 @@
 #include <utility>
 thread_local int depth = 0;
 template <class F> struct Defer { F f; ~Defer() { f(); } };
+template <class F> Defer(F) -> Defer<F>;
 template <class T> class Mailbox { std::atomic<T*> slot{nullptr};
 public: void put(T v) { T* old = slot.exchange(new T(std::move(v)), std::memory_order_acq_rel); delete old; }
  std::optional<T> take() { T* p = slot.exchange(nullptr, std::memory_order_acq_rel); if (!p) return std::nullopt; std::optional<T> r(std::move(*p)); delete p; return r; } ~Mailbox() { delete slot.load(); } };
