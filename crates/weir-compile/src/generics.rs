@@ -18,10 +18,10 @@ pub(crate) fn complete(text: &str) -> String {
     let mut bodies: HashMap<&str, &str> = HashMap::new();
     for number in 0.. {
         let Some(twin) = reached(&functions, &format!("weir_twin_{number}")) else { break };
-        if let Some(probe) = reached(&functions, &format!("weir_probe_{number}")) {
-            if !functions.contains_key(probe) && functions.contains_key(twin) {
-                bodies.insert(probe, twin);
-            }
+        let probe = reached(&functions, &format!("weir_probe_{number}"));
+        let missing = probe.filter(|probe| !functions.contains_key(probe));
+        if functions.contains_key(twin) {
+            bodies.extend(missing.map(|probe| (probe, twin)));
         }
     }
     let mut complete = String::with_capacity(text.len() + 1024);

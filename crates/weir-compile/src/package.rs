@@ -11,7 +11,7 @@
 //! changed.
 
 use crate::join::{self, Symbols};
-use crate::process;
+use crate::process::{self, Limits};
 use crate::stand_in::{self, StandIn};
 use crate::{Error, Kind, Level, Module, Options, Test, Tool, Tools, harness, rust, symbols};
 use serde_json::Value;
@@ -20,9 +20,10 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 /// How a package is built, besides [`Options`]: those of Cargo.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct PackageOptions {
     /// Options of `cargo test`, such as `-p NAME`, `--lib`, `--tests`, `--features NAME`.
     pub cargo: Vec<OsString>,
@@ -32,6 +33,16 @@ pub struct PackageOptions {
     pub target: Option<PathBuf>,
     /// Whether Cargo must not use the network.
     pub offline: bool,
+    /// Limits on Cargo. Those of [`Options`] are for one compiler.
+    pub limits: Limits,
+}
+
+impl Default for PackageOptions {
+    /// All tests, and an hour.
+    fn default() -> PackageOptions {
+        let limits = Limits { time: Duration::from_secs(3600), ..Limits::default() };
+        PackageOptions { cargo: Vec::new(), loom: false, target: None, offline: false, limits }
+    }
 }
 
 /// The tests of a package.
@@ -106,7 +117,7 @@ pub fn package(
     let mut command = command(&cargo, &rustc, &stand_in, &manifest, options, package);
     command.arg("--target").arg(host).arg("--target-dir").arg(&target);
     command.args(&package.cargo);
-    let ended = process::run(command, options.limits, None)?;
+    let ended = process::run(command, package.limits, None)?;
     if !ended.status.success() {
         return Err(crate::rejected(&cargo.path, &ended));
     }

@@ -5,9 +5,8 @@
 
 use crate::common::{Folder, has, options, root};
 use std::fmt::Write;
-use std::time::Duration;
 use weir_compile::package::{PackageOptions, package};
-use weir_compile::{Kind, Limits, Options, Tools};
+use weir_compile::{Kind, Tools};
 
 #[test]
 #[ignore = "needs the network"]
@@ -33,10 +32,8 @@ fn public_crates_compile() {
     let folder = Folder::new("crates");
     folder.file("src/lib.rs", "#[test] fn none() {}");
     let manifest = folder.file("Cargo.toml", &manifest);
-    let limits = Limits { time: Duration::from_secs(3600), bytes: 1 << 30 };
-    let options = Options { limits, ..options() };
     let built =
-        package(&manifest, &Tools::default(), &options, &PackageOptions::default()).unwrap();
+        package(&manifest, &Tools::default(), &options(), &PackageOptions::default()).unwrap();
     for name in names {
         let of = |path: &std::path::PathBuf| {
             path.file_stem().unwrap().to_str().unwrap().starts_with(&format!("{name}-"))

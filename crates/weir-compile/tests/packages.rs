@@ -81,7 +81,7 @@ fn build(
         manifest,
         &Tools::default(),
         options,
-        &PackageOptions { cargo, loom, target, offline: true },
+        &PackageOptions { cargo, loom, target, offline: true, ..PackageOptions::default() },
     )
 }
 

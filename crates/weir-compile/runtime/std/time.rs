@@ -1,11 +1,19 @@
-//! `std::time`: clocks stand still, so that a program has the same runs whenever it is analyzed.
+//! `std::time`: any time may pass, and no clock of this machine is read.
+//!
+//! `Instant::now()` is the same moment every time, which is called now. How now is related to another
+//! moment is chosen anew whenever it is asked: a time limit that begins now may be over or not, and
+//! since now no time has passed or a very long one. So both sides of a test for a time limit are
+//! analyzed, and there is no clock in the state. Two moments that are not now are compared as they are.
+//! The time of day (`SystemTime`) stands still.
 
+use crate::sys;
+use core::cmp::Ordering;
 use core::fmt;
 use core::ops::{Add, AddAssign, Sub, SubAssign};
 pub use real::time::{Duration, TryFromFloatSecsError};
 
 /// A moment: the time that has been added to the moment of `now`.
-#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Copy, Clone, PartialEq, Eq, Hash)]
 pub struct Instant {
     /// Time since a moment that is long before `now`, so that something can be subtracted.
     since: Duration,
@@ -14,8 +22,11 @@ pub struct Instant {
 /// What `now` is.
 const NOW: Duration = Duration::from_secs(1 << 40);
 
+/// Longer than any time limit.
+const LONG: Duration = Duration::from_secs(1 << 36);
+
 impl Instant {
-    /// The same moment every time.
+    /// Now.
     #[inline]
     pub fn now() -> Instant {
         Instant { since: NOW }
@@ -28,12 +39,24 @@ impl Instant {
     /// Time from an earlier moment to this one, if it is earlier.
     #[inline]
     pub fn checked_duration_since(&self, earlier: Instant) -> Option<Duration> {
+        if self.since == NOW && earlier.since >= NOW {
+            // What was `now` there, or was to come then, may be long ago.
+            if sys::maybe() {
+                return Some(LONG);
+            }
+        } else if earlier.since == NOW && sys::maybe() {
+            // The other moment was to come, and has passed.
+            return None;
+        }
         self.since.checked_sub(earlier.since)
     }
     /// Time from an earlier moment to this one, or none.
     #[inline]
     pub fn saturating_duration_since(&self, earlier: Instant) -> Duration {
-        self.since.saturating_sub(earlier.since)
+        match self.checked_duration_since(earlier) {
+            Some(time) => time,
+            None => Duration::ZERO,
+        }
     }
     /// Time from this moment to now.
     #[inline]
@@ -49,6 +72,23 @@ impl Instant {
     #[inline]
     pub fn checked_sub(&self, duration: Duration) -> Option<Instant> {
         Some(Instant { since: self.since.checked_sub(duration)? })
+    }
+}
+
+impl PartialOrd for Instant {
+    #[inline]
+    fn partial_cmp(&self, other: &Instant) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Instant {
+    #[inline]
+    fn cmp(&self, other: &Instant) -> Ordering {
+        let order = self.since.cmp(&other.since);
+        // A moment that was to come may have passed.
+        let later = if self.since == NOW { other } else { self };
+        let with_now = self.since == NOW || other.since == NOW;
+        if with_now && later.since > NOW && sys::maybe() { order.reverse() } else { order }
     }
 }
 
