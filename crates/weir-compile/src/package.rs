@@ -147,7 +147,6 @@ pub fn package(
 /// # Errors
 /// If a file cannot be read.
 pub fn modules(package: &Package, binary: &TestBinary) -> Result<Vec<Module>, Error> {
-    let read = |path: &Path| fs::read_to_string(path).map_err(|e| Error::file(path, &e));
     let mut symbols = vec![Symbols::of(&read(&binary.module)?)];
     // Only the symbols are kept: what is not needed can be large.
     for library in &package.libraries {
@@ -168,6 +167,19 @@ pub fn modules(package: &Package, binary: &TestBinary) -> Result<Vec<Module>, Er
         });
     }
     Ok(modules)
+}
+
+/// The largest module that is read.
+const MAX_MODULE: u64 = 1 << 30;
+
+/// The text of a module.
+fn read(path: &Path) -> Result<String, Error> {
+    let size = path.metadata().map_err(|e| Error::file(path, &e))?.len();
+    if size > MAX_MODULE {
+        let text = format!("it has more than {MAX_MODULE} bytes");
+        return Err(Error::File { path: path.to_owned(), text });
+    }
+    fs::read_to_string(path).map_err(|e| Error::file(path, &e))
 }
 
 /// The command that builds all tests.
@@ -228,7 +240,7 @@ fn artifact(
         }
         let program = PathBuf::from(program);
         let module = beside(&program, "");
-        let ir = fs::read_to_string(&module).map_err(|e| Error::file(&module, &e))?;
+        let ir = read(&module)?;
         let harness = ir.contains("test_main_static");
         let (tests, entry) = if harness {
             (harness::tests(&program, &crate_name, &[&ir], options.limits)?, None)

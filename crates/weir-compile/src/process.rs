@@ -30,6 +30,9 @@ impl Default for Limits {
     }
 }
 
+/// How much of what a program writes to its outputs is kept in memory.
+const MAX_TEXT: u64 = 64 << 20;
+
 /// How a program has ended, and what it wrote.
 #[derive(Debug)]
 pub(crate) struct Ended {
@@ -60,8 +63,9 @@ pub(crate) fn run(
         text: format!("cannot be started: {e}"),
     })?;
     let over = Arc::new(AtomicBool::new(false));
-    let stdout = child.stdout.take().map(|s| read(s, limits.bytes, over.clone()));
-    let stderr = child.stderr.take().map(|s| read(s, limits.bytes, over.clone()));
+    let texts = limits.bytes.min(MAX_TEXT);
+    let stdout = child.stdout.take().map(|s| read(s, texts, over.clone()));
+    let stderr = child.stderr.take().map(|s| read(s, texts, over.clone()));
 
     let start = Instant::now();
     let mut pause = Duration::from_millis(1);
@@ -80,10 +84,14 @@ pub(crate) fn run(
             end(&mut child);
             return Err(Error::TimedOut { program, limit: limits.time });
         }
-        let mut large = over.load(Ordering::Relaxed);
+        if over.load(Ordering::Relaxed) {
+            end(&mut child);
+            return Err(Error::TooLarge { program, limit: texts });
+        }
+        let mut large = false;
         if now - measured >= Duration::from_millis(200) {
             measured = now;
-            large |= folder.is_some_and(|f| size(f, limits.bytes) > limits.bytes);
+            large = folder.is_some_and(|f| size(f, limits.bytes) > limits.bytes);
         }
         if large {
             end(&mut child);
@@ -105,8 +113,10 @@ pub(crate) fn run(
     if outputs.iter().any(Option::is_none) {
         end_group(&child);
     }
-    if over.load(Ordering::Relaxed) || folder.is_some_and(|f| size(f, limits.bytes) > limits.bytes)
-    {
+    if over.load(Ordering::Relaxed) {
+        return Err(Error::TooLarge { program, limit: texts });
+    }
+    if folder.is_some_and(|f| size(f, limits.bytes) > limits.bytes) {
         return Err(Error::TooLarge { program, limit: limits.bytes });
     }
     match (outputs[0].take(), outputs[1].take()) {
