@@ -17,6 +17,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 /// The files of a crate: their places, and their texts.
 type Sources = &'static [(&'static str, &'static str)];
@@ -72,9 +73,13 @@ pub(crate) struct StandIn {
     _temporary: Option<Folder>,
 }
 
+static ONE: Mutex<()> = Mutex::new(());
+
 impl StandIn {
     /// Finds them in the cache, or compiles them.
     pub(crate) fn get(rustc: &Tool, cache: Option<&Path>) -> Result<StandIn, Error> {
+        // One thread of this process compiles, and others find what it has compiled.
+        let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
         let key = key(rustc);
         let cache = cache.map(Path::to_owned).or_else(default_cache);
         if let Some(cache) = &cache {
