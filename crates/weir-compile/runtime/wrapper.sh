@@ -11,6 +11,7 @@ library=
 before=
 weir=
 kani=
+loom=
 for argument; do
     case $argument in
         --target | --target=*) target=yes ;;
@@ -18,6 +19,7 @@ for argument; do
         *src/lib.rs) library=yes ;;
         weir=*) weir=yes ;;
         kani=*) kani=yes ;;
+        loom=*) loom=yes ;;
     esac
     [ "$before" = --crate-name ] && name=$argument
     before=$argument
@@ -43,6 +45,8 @@ case $library$name in
         ;;
 esac
 [ -z "$weir" ] && set -- "$@" --extern "weir=$here/libweir.rlib"
+# With `--cfg loom` some crates use it without a dependency, unless a feature is on.
+[ -z "$loom" ] && [ "$library$name" != yesloom ] && set -- "$@" --extern "loom=$here/libloom.rlib"
 [ -z "$kani" ] && set -- "$@" --extern "kani=$here/libkani.rlib"
 
 RUSTC_BOOTSTRAP=1
