@@ -14,6 +14,16 @@ pub const MAX_THREADS: usize = 5;
 pub mod thread {
     pub use crate::thread_local;
     pub use std::thread::*;
+
+    /// Starts a thread. As in loom, what it is given need not be `Send`.
+    #[inline]
+    pub fn spawn<F, T>(f: F) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + 'static,
+        T: 'static,
+    {
+        std::thread::spawn_without_send(f)
+    }
 }
 
 /// `loom::hint`.

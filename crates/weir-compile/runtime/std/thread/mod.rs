@@ -41,6 +41,17 @@ where
     JoinHandle(unsafe { start::start(f, None) })
 }
 
+/// Starts a thread. What it is given need not be `Send`: loom does not ask for it.
+#[doc(hidden)]
+#[inline]
+pub fn spawn_without_send<F, T>(f: F) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + 'static,
+    T: 'static,
+{
+    JoinHandle(unsafe { start::start(f, None) })
+}
+
 /// This thread.
 #[inline]
 pub fn current() -> Thread {

@@ -10,16 +10,13 @@ loom::thread_local! {
     static OWN: std::cell::Cell<u32> = std::cell::Cell::new(2);
 }
 
-struct Shared(UnsafeCell<i32>);
-unsafe impl Sync for Shared {}
-
 fn main() {
     loom::model(|| {
         let a = Arc::new(AtomicUsize::new(0));
-        let cell = Arc::new(Shared(UnsafeCell::new(5)));
+        let cell = Arc::new(UnsafeCell::new(5));
         let (b, other) = (a.clone(), cell.clone());
         let t = loom::thread::spawn(move || {
-            other.0.with_mut(|p| unsafe { *p = 6 });
+            other.with_mut(|p| unsafe { *p = 6 });
             fence(Ordering::Release);
             b.store(1, Ordering::Relaxed);
             OWN.with(|o| o.get())
@@ -27,8 +24,8 @@ fn main() {
         while a.load(Ordering::Acquire) == 0 {
             loom::thread::yield_now();
         }
-        assert_eq!(cell.0.with(|p| unsafe { *p }), 6);
-        assert_eq!(unsafe { cell.0.get().deref() }, &6);
+        assert_eq!(cell.with(|p| unsafe { *p }), 6);
+        assert_eq!(unsafe { cell.get().deref() }, &6);
         assert_eq!(t.join().unwrap(), 2);
         let mut a = Arc::try_unwrap(a).unwrap();
         a.with_mut(|n| *n += 1);
