@@ -1,0 +1,31 @@
+//! Generic functions of the real `std` that a compiler does not compile again: they are marked
+//! `#[inline(never)]`, and the real `std` has them already, compiled, for some types. Each is called
+//! here for such a type and for a twin of the same layout, for which there is nothing compiled.
+//! See `src/generics.rs`.
+
+/// A type that looks the same in memory.
+#[repr(transparent)]
+pub struct Twin<T>(T);
+
+macro_rules! probes {
+    ($($probe:ident $twin:ident: $t:ty;)+) => {$(
+        #[unsafe(no_mangle)]
+        pub fn $probe(vec: &mut Vec<$t>, value: $t) {
+            vec.push(value);
+        }
+        #[unsafe(no_mangle)]
+        pub fn $twin(vec: &mut Vec<Twin<$t>>, value: Twin<$t>) {
+            vec.push(value);
+        }
+    )+};
+}
+probes! {
+    weir_probe_0 weir_twin_0: u8;
+    weir_probe_1 weir_twin_1: String;
+    weir_probe_2 weir_twin_2: Vec<u8>;
+    weir_probe_3 weir_twin_3: std::ffi::OsString;
+    weir_probe_4 weir_twin_4: std::path::PathBuf;
+    weir_probe_5 weir_twin_5: usize;
+    weir_probe_6 weir_twin_6: u32;
+    weir_probe_7 weir_twin_7: &'static str;
+}

@@ -1,0 +1,316 @@
+//! Projects in C and C++: `compile_commands.json`, and clang's place in a build.
+//!
+//! A compilation database lists for each source in which folder and with which command it is
+//! compiled. [`database`] takes the options that matter from the commands and compiles each source
+//! to a module. [`cc`] takes the place of clang in a build: it does what it is told, and also
+//! writes the module of each source beside its object.
+//!
+//! Options that say what is written, or how much is optimized, are left out, since those of
+//! [`Options`] count. Also left out are plugins and options for other compilers' passes, with their
+//! values.
+
+use crate::tools::{Kind, Tool, Tools};
+use crate::{Compiled, Error, Options, clang, kind_of};
+use serde_json::Value;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The largest database that is read.
+const MAX_DATABASE: u64 = 256 << 20;
+
+/// One source of a project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Where the command is run.
+    pub directory: PathBuf,
+    /// The source.
+    pub file: PathBuf,
+    /// The options that matter.
+    pub flags: Vec<OsString>,
+}
+
+/// The entries of a compilation database. Those of other languages than C and C++ are left out.
+///
+/// # Errors
+/// If it cannot be read, or is none.
+pub fn database(path: &Path) -> Result<Vec<Entry>, Error> {
+    let data = path.metadata().map_err(|e| Error::file(path, &e))?;
+    if data.len() > MAX_DATABASE {
+        return Err(Error::File {
+            path: path.to_owned(),
+            text: format!("it has more than {MAX_DATABASE} bytes"),
+        });
+    }
+    let text = fs::read_to_string(path).map_err(|e| Error::file(path, &e))?;
+    let wrong = |text: String| Error::File { path: path.to_owned(), text };
+    let value: Value =
+        serde_json::from_str(&text).map_err(|e| wrong(format!("no compilation database: {e}")))?;
+    let list = value
+        .as_array()
+        .ok_or_else(|| wrong("no compilation database: it is no list".to_owned()))?;
+    let base = path.parent().unwrap_or(Path::new("."));
+    let mut entries = Vec::new();
+    for (number, item) in list.iter().enumerate() {
+        let field = |name: &str| item[name].as_str();
+        let (Some(directory), Some(file)) = (field("directory"), field("file")) else {
+            return Err(wrong(format!("entry {number} has no `directory` or no `file`")));
+        };
+        let words: Vec<String> = match (item["arguments"].as_array(), field("command")) {
+            (Some(list), _) => {
+                list.iter().filter_map(|word| word.as_str().map(str::to_owned)).collect()
+            }
+            (None, Some(command)) => words(command),
+            (None, None) => {
+                return Err(wrong(format!("entry {number} has no `arguments` and no `command`")));
+            }
+        };
+        let directory = base.join(directory);
+        if !matches!(kind_of(Path::new(file)), Ok(Kind::C | Kind::Cpp)) {
+            continue;
+        }
+        let words: Vec<OsString> = words.into_iter().skip(1).map(OsString::from).collect();
+        let parts = Parts::of(&words);
+        entries.push(Entry { file: directory.join(file), directory, flags: parts.flags });
+    }
+    Ok(entries)
+}
+
+/// Compiles a source of a project.
+///
+/// # Errors
+/// As [`compile`](crate::compile).
+pub fn compile_entry(entry: &Entry, tools: &Tools, options: &Options) -> Result<Compiled, Error> {
+    let kind = kind_of(&entry.file)?;
+    let mut flags = entry.flags.clone();
+    flags.extend(options.flags.iter().cloned());
+    clang::compile_with(
+        &entry.file,
+        kind,
+        &tools.get(kind)?,
+        &flags,
+        Some(&entry.directory),
+        options,
+    )
+}
+
+/// Does what clang is told, and writes the module of each source beside its object: `a.o` and
+/// `a.ll`. The object of `-o a.o` is `a.o`; without `-o` it is named after the source. Returns
+/// clang's status, and the modules.
+///
+/// # Errors
+/// If there is no clang, or a module cannot be made although clang has compiled the source.
+pub fn cc(
+    kind: Kind,
+    arguments: &[OsString],
+    tools: &Tools,
+    options: &Options,
+) -> Result<(i32, Vec<PathBuf>), Error> {
+    let tool = tools.get(kind)?;
+    // The build sees what clang writes, and has no time limit here.
+    let status = Command::new(&tool.path)
+        .args(arguments)
+        .status()
+        .map_err(|e| Error::Failed { program: tool.path.clone(), text: e.to_string() })?;
+    let code = status.code().unwrap_or(1);
+    let parts = Parts::of(arguments);
+    if code != 0 || parts.no_object {
+        return Ok((code, Vec::new()));
+    }
+    let mut modules = Vec::new();
+    for source in &parts.sources {
+        let compiled = clang::compile_with(
+            source,
+            kind_of(source)?,
+            &compiler(source, &tool, tools)?,
+            &parts.flags,
+            None,
+            options,
+        )?;
+        let module = match (&parts.output, parts.sources.len()) {
+            (Some(output), 1) => output.with_extension("ll"),
+            // A program of several sources: each module lies beside it.
+            (Some(output), _) => {
+                output.with_file_name(source.file_name().unwrap_or_default()).with_extension("ll")
+            }
+            (None, _) => PathBuf::from(source.file_name().unwrap_or_default()).with_extension("ll"),
+        };
+        write(&module, &compiled.modules[0].text)?;
+        modules.push(module);
+    }
+    Ok((code, modules))
+}
+
+/// The compiler for one of several sources: clang compiles C++ by its ending, too.
+fn compiler(source: &Path, tool: &Tool, tools: &Tools) -> Result<Tool, Error> {
+    match kind_of(source)? {
+        Kind::Cpp if tool.kind == Kind::C => tools.get(Kind::Cpp),
+        _ => Ok(tool.clone()),
+    }
+}
+
+/// Writes a file whole or not at all.
+fn write(path: &Path, text: &str) -> Result<(), Error> {
+    let folder = crate::temporary::Folder::new()?;
+    let made = folder.path().join("module.ll");
+    fs::write(&made, text).map_err(|e| Error::file(&made, &e))?;
+    crate::put(&made, path)
+}
+
+/// What the arguments of clang say.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Parts {
+    flags: Vec<OsString>,
+    sources: Vec<PathBuf>,
+    output: Option<PathBuf>,
+    /// Nothing is compiled to an object: `-E`, `-M`, `-fsyntax-only`, `--version`.
+    no_object: bool,
+}
+
+/// Options that are left out, and the word after them too.
+const WITH_VALUE: &[&str] =
+    &["-MF", "-MT", "-MQ", "-MJ", "-arch", "-Xlinker", "-Xassembler", "-T", "-u", "-z", "-dumpdir"];
+/// Options whose value is the next word, and which are kept.
+const KEPT_WITH_VALUE: &[&str] = &[
+    "-I",
+    "-D",
+    "-U",
+    "-include",
+    "-imacros",
+    "-isystem",
+    "-iquote",
+    "-idirafter",
+    "-isysroot",
+    "-target",
+    "-x",
+    "-iprefix",
+];
+
+impl Parts {
+    fn of(words: &[OsString]) -> Parts {
+        let mut parts = Parts::default();
+        let mut words = words.iter();
+        let mut only_files = false;
+        while let Some(word) = words.next() {
+            let text = word.to_string_lossy();
+            if only_files || !text.starts_with('-') || text == "-" {
+                // Objects and archives are for the linker.
+                if matches!(kind_of(Path::new(word)), Ok(Kind::C | Kind::Cpp)) {
+                    parts.sources.push(PathBuf::from(word));
+                }
+                continue;
+            }
+            match &*text {
+                "--" => only_files = true,
+                "-o" => parts.output = words.next().map(PathBuf::from),
+                "-E" | "-M" | "-MM" | "-fsyntax-only" | "--version" | "-v" | "-###" | "-dM" => {
+                    parts.no_object = true
+                }
+                // For the compiler's inside: kept only if it has nothing to do with plugins.
+                "-Xclang" => {
+                    let Some(value) = words.next() else { continue };
+                    let text = value.to_string_lossy();
+                    if !text.contains("plugin") && text != "-load" && !text.ends_with(".so") {
+                        parts.flags.extend([word.clone(), value.clone()]);
+                    }
+                }
+                "-mllvm" => drop(words.next()),
+                option if WITH_VALUE.contains(&option) => drop(words.next()),
+                option if KEPT_WITH_VALUE.contains(&option) => {
+                    parts.flags.push(word.clone());
+                    parts.flags.extend(words.next().cloned());
+                }
+                option if option.starts_with("-o") => {
+                    parts.output = Some(PathBuf::from(&option[2..]));
+                }
+                "-c" | "-S" | "-emit-llvm" | "-MD" | "-MMD" | "-MP" | "-MG" | "-MV" | "-flto"
+                | "-pipe" => {}
+                option if leaves_out(option) => {}
+                _ => parts.flags.push(word.clone()),
+            }
+        }
+        parts
+    }
+}
+
+/// Optimization, debugging, linking, sanitizers, profiles and plugins.
+fn leaves_out(option: &str) -> bool {
+    const STARTS: &[&str] = &[
+        "-O",
+        "-g",
+        "-l",
+        "-L",
+        "-Wl,",
+        "-Wa,",
+        "-MF",
+        "-MT",
+        "-flto=",
+        "-fsanitize",
+        "-fprofile",
+        "-fcoverage",
+        "-fplugin",
+        "-fpass-plugin",
+        "-ftest-coverage",
+        "--coverage",
+    ];
+    STARTS.iter().any(|start| option.starts_with(start))
+}
+
+/// The words of a command, as a shell separates them: by spaces, with quotes and backslashes.
+fn words(command: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut letters = command.chars();
+    while let Some(c) = letters.next() {
+        match (quote, c) {
+            (Some(q), c) if q == c => quote = None,
+            (Some('\''), c) => word.get_or_insert_default().push(c),
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (_, '\\') => word.get_or_insert_default().extend(letters.next()),
+            (None, c) if c.is_whitespace() => words.extend(word.take()),
+            (_, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_split_as_by_a_shell() {
+        assert_eq!(
+            words(r#"clang -DA='x y' "-DB=\"q\"" a\ b.c  '' "#),
+            ["clang", "-DA=x y", "-DB=\"q\"", "a b.c", ""]
+        );
+        assert_eq!(words("clang 'unclosed"), ["clang", "unclosed"]);
+        assert!(words(" \\").len() <= 1);
+    }
+
+    #[test]
+    fn what_matters_of_a_command() {
+        let words: Vec<OsString> = words(
+            "-O2 -g3 -std=c11 -DN=3 -I inc -include x.h -Wall -MD -MF a.d -Xclang -load -Xclang p.so -mllvm -x1 \
+             -fsanitize=thread -lm -c -o out/a.o a.c b.o",
+        )
+        .into_iter()
+        .map(OsString::from)
+        .collect();
+        let parts = Parts::of(&words);
+        assert_eq!(
+            parts.flags,
+            ["-std=c11", "-DN=3", "-I", "inc", "-include", "x.h", "-Wall"].map(OsString::from)
+        );
+        assert_eq!(parts.sources, [PathBuf::from("a.c")]);
+        assert_eq!(parts.output, Some(PathBuf::from("out/a.o")));
+        assert!(!parts.no_object);
+        assert!(Parts::of(&["-E".into(), "a.c".into()]).no_object);
+    }
+}

@@ -1,0 +1,98 @@
+//! Which modules belong to a program: its own, and those that define what it uses.
+//!
+//! A package has many libraries, and a test uses few of them. A module names what it uses
+//! (`declare`, and globals that are `external`) and what it defines. From the module of the test
+//! on, all modules are taken that define something that a taken one uses.
+
+use crate::Module;
+use std::collections::{BTreeSet, HashMap};
+
+/// The symbols of a module.
+#[derive(Debug, Default)]
+pub(crate) struct Symbols {
+    /// What others can use.
+    pub defined: Vec<String>,
+    /// What others have to define.
+    pub used: Vec<String>,
+}
+
+impl Symbols {
+    /// Of a text. Every definition begins a line.
+    pub(crate) fn of(text: &str) -> Symbols {
+        let mut symbols = Symbols::default();
+        for line in text.lines() {
+            let (to, at) = if let Some(rest) = line.strip_prefix("declare ") {
+                (&mut symbols.used, rest.find('@').map(|at| &rest[at..]))
+            } else if let Some(rest) = line.strip_prefix("define ") {
+                (&mut symbols.defined, rest.find('@').map(|at| &rest[at..]))
+            } else if line.starts_with('@') {
+                let external =
+                    line.split_once(" = ").is_some_and(|(_, rest)| rest.starts_with("external "));
+                (if external { &mut symbols.used } else { &mut symbols.defined }, Some(line))
+            } else {
+                continue;
+            };
+            if let Some(name) = at.and_then(|at| name(at.strip_prefix('@')?)) {
+                to.push(name.to_owned());
+            }
+        }
+        symbols
+    }
+}
+
+/// The name that a text begins with, which may be quoted.
+fn name(text: &str) -> Option<&str> {
+    match text.strip_prefix('"') {
+        Some(quoted) => quoted.split('"').next(),
+        None => text.split(|c: char| c == '(' || c.is_whitespace()).next(),
+    }
+}
+
+/// Of these modules, those that the first one needs.
+pub(crate) fn only_needed(modules: Vec<Module>) -> Vec<Module> {
+    let symbols: Vec<Symbols> = modules.iter().map(|module| Symbols::of(&module.text)).collect();
+    let needed = needed(&symbols);
+    let numbered = modules.into_iter().enumerate();
+    numbered.filter(|(number, _)| needed.contains(number)).map(|(_, module)| module).collect()
+}
+
+/// The numbers of the modules that the first one needs, itself included, in order.
+pub(crate) fn needed(modules: &[Symbols]) -> BTreeSet<usize> {
+    let mut definers: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (number, module) in modules.iter().enumerate() {
+        for symbol in &module.defined {
+            definers.entry(symbol).or_default().push(number);
+        }
+    }
+    let mut needed = BTreeSet::new();
+    let mut waiting: Vec<usize> = if modules.is_empty() { Vec::new() } else { vec![0] };
+    while let Some(number) = waiting.pop() {
+        if needed.insert(number) {
+            let used =
+                modules[number].used.iter().filter_map(|symbol| definers.get(symbol.as_str()));
+            waiting.extend(used.flatten());
+        }
+    }
+    needed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_used() {
+        let texts = [
+            "define void @main() {\ndeclare i64 @\"a b\"(i64)\n@x = external thread_local global i32\n",
+            "define i64 @\"a b\"(i64 %0) unnamed_addr {\n  call void @c()\ndeclare void @c()\n",
+            "define void @d() {\ndeclare void @main()",
+            "@x = internal thread_local global i32 0, align 4\n@y = external global i32",
+            "define void @c() {\n}",
+        ];
+        let symbols: Vec<Symbols> = texts.iter().map(|text| Symbols::of(text)).collect();
+        assert_eq!(symbols[0].used, ["a b", "x"]);
+        assert_eq!(symbols[3].defined, ["x"]);
+        assert_eq!(needed(&symbols).into_iter().collect::<Vec<_>>(), [0, 1, 3, 4]);
+        assert!(needed(&[]).is_empty());
+    }
+}
