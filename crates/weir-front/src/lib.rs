@@ -20,6 +20,7 @@ pub mod errors;
 pub mod escape;
 pub mod gaps;
 pub mod litmus;
+pub mod llvm;
 mod locked;
 pub(crate) mod lowering;
 pub use lowering::finish::RACES;
@@ -105,13 +106,14 @@ pub struct Language {
 }
 
 /// The languages, in the order in which a text without a known ending is tried.
-pub static LANGUAGES: [&Language; 7] = [
+pub static LANGUAGES: [&Language; 8] = [
     &litmus::LANGUAGE,
     &promela::LANGUAGE,
     &rmm::LANGUAGE,
     &trencher::LANGUAGE,
     &c::LANGUAGE,
     &rust::LANGUAGE,
+    &llvm::LANGUAGE,
     &weir::LANGUAGE,
 ];
 
@@ -119,7 +121,7 @@ impl Language {
     /// Whether its accesses have memory orders, so that a fence of the program may be the order
     /// of an access.
     pub fn has_orders(&self) -> bool {
-        matches!(self.name, "c" | "rust")
+        matches!(self.name, "c" | "rust" | "llvm")
     }
 
     /// The language of a name.

@@ -40,7 +40,7 @@ entry:
   %fc = fcmp olt double %fl, %fl
   %in = inttoptr i64 %or to ptr
   call void asm sideeffect inteldialect "pause", "~{memory}"() #3, !srcloc !8
-  %call = call fastcc noundef ptr %in(ptr noundef @f, ...) [ "clang.arc"(ptr null) ]
+  %call = call fastcc noundef ptr %in(ptr noundef @f) [ "clang.arc"(ptr null) ]
   %call2 = call i32 (ptr, ...) @printf(ptr noundef nonnull @p, i32 1) nounwind
   %fr = freeze i32 %sel
   %ee = extractelement <2 x i32> <i32 1, i32 2>, i64 1
