@@ -16,6 +16,7 @@ mod fences;
 mod formats;
 mod formats_agree;
 mod litmus_c;
+mod llvm;
 mod other_tools;
 mod promela;
 mod robust;

@@ -152,8 +152,7 @@ impl Reader<'_> {
                     Flag::Started => "started",
                     Flag::Ended => "ended",
                     Flag::Argument => "argument",
-                    Flag::Result => "result",
-                    _ => "other",
+                    _ => "result",
                 };
                 format!("{}.{word}", self.threads.get(of).map_or("thread", |t| &t.name))
             }

@@ -21,7 +21,17 @@ const MAX_TEXT: usize = 300;
 pub(super) fn plain_name(name: &str) -> String {
     let old = name.strip_prefix("_ZN").or_else(|| name.strip_prefix("_Z"));
     let new = name.strip_prefix("_R");
-    let Some(rest) = old.or(new) else { return name.to_owned() };
+    let Some(mut rest) = old.or(new) else { return name.to_owned() };
+    // Of new names the last part may say which crate needed a generic function.
+    if new.is_some()
+        && let Some(at) = rest.rfind("Cs")
+        && at > 8
+        && rest[at..].bytes().filter(|b| *b == b'_').count() == 1
+        && rest[at..].bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        && !rest[..at].ends_with(['N', 'v', 't'])
+    {
+        rest = &rest[..at];
+    }
     let mut parts = Vec::new();
     let mut at = 0;
     let bytes = rest.as_bytes();
@@ -365,13 +375,25 @@ impl<'m> Reader<'m> {
                 Val::Known(0)
             }
             _ if is_pause(name) => Val::Known(0),
+            // Rust's `main`: the first argument is an object with the function that is called.
+            _ if name.contains("lang_start_internal") => {
+                let into = self.temporary();
+                let slot = self.moved(argument(1), 40, out);
+                let Some(main) = self.read_scalar(state, slot, 8, Order::Plain, into, out) else { return Some(false) };
+                let Val::Known(main) = main else { return None };
+                let Some(function) = self.function_at(main) else {
+                    self.refuse("the function that Rust's `main` calls is not known");
+                    return None;
+                };
+                return self.enter(state, function, vec![vec![argument(0)]], Then::GoOn(result), out, depth);
+            }
             _ => {
                 if let Some(given) = self.locks(state, name, arguments, result, out) {
                     match given {
                         Some(value) => value,
                         None => return Some(false),
                     }
-                } else if let Some(given) = self.allocation(state, name, arguments, result, out) {
+                } else if let Some(given) = self.allocation(state, name, arguments, out) {
                     match given {
                         Some(value) => value,
                         None => return Some(false),
@@ -567,7 +589,7 @@ impl<'m> Reader<'m> {
     }
 
     /// Allocation. The results are those of [`Self::locks`].
-    fn allocation(&mut self, state: &mut State, name: &str, arguments: &[Val], result: Option<u32>, out: &mut Vec<Stmt>) -> Option<Option<Val>> {
+    fn allocation(&mut self, state: &mut State, name: &str, arguments: &[Val], out: &mut Vec<Stmt>) -> Option<Option<Val>> {
         let argument = |i: usize| arguments.get(i).copied().unwrap_or(Val::Known(0));
         let is_rust = |word: &str| name.ends_with(word);
         let size = match name {
@@ -620,7 +642,6 @@ impl<'m> Reader<'m> {
             let done = self.write_scalar(state, argument(0), 8, new, Order::Plain, out);
             return Some(done.map(|()| Val::Known(0)));
         }
-        let _ = result;
         Some(Some(new))
     }
 
@@ -711,7 +732,9 @@ impl<'m> Reader<'m> {
                     }
                 }
                 let (mut some, mut none) = (Vec::new(), Vec::new());
-                self.dispatch(register, &bases, &mut some, &mut |this, address, out| drop(one(this, address, out)));
+                self.dispatch(register, &bases, &mut some, &mut |this, address, out| {
+                    one(this, address, out);
+                });
                 let is_null = binary(BinOp::Eq, Expr::Atom(register), number(0));
                 none.append(&mut some);
                 self.emit(out, StmtKind::If(is_null, Vec::new(), none));

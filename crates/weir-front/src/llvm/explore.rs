@@ -40,7 +40,7 @@ pub(super) enum Then {
     Call(i128, Val),
     /// The caller goes on, and the result is not used.
     Forget,
-    /// Another call waits for it: the guard of a variable is set.
+    /// The caller begins: a constructor of global variables has run.
     Once,
 }
 
@@ -282,7 +282,9 @@ impl<'m> Reader<'m> {
             (top.context, top.block, top.at)
         };
         let mut known = BTreeMap::new();
-        state.each(&mut |position, _, value| drop(known.insert(position, *value)));
+        state.each(&mut |position, _, value| {
+            known.insert(position, *value);
+        });
         let variants = self.explorer.variants.entry(place).or_default();
         if variants.count >= MAX_VARIANTS {
             for (position, value) in &known {
@@ -314,7 +316,9 @@ impl<'m> Reader<'m> {
         }
         self.explorer.points.insert(key, label);
         let mut now = BTreeMap::new();
-        state.each(&mut |position, _, value| drop(now.insert(position, *value)));
+        state.each(&mut |position, _, value| {
+            now.insert(position, *value);
+        });
         let variants = self.explorer.variants.entry(place).or_default();
         variants.count += 1;
         variants.last = now;

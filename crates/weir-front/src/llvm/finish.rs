@@ -39,7 +39,14 @@ impl Reader<'_> {
                 continue;
             }
             numbers.insert(number, processes.len());
-            let mut body: Vec<Stmt> = std::mem::take(&mut thread.code).into_iter().flatten().collect();
+            let mut body = Vec::new();
+            for code in std::mem::take(&mut thread.code) {
+                body.extend(code);
+                // No piece of code goes on with the next one.
+                if !matches!(body.last(), Some(Stmt { kind: StmtKind::Exit | StmtKind::Goto(_), .. })) {
+                    body.push(Stmt::new(StmtKind::Exit, SpanId::NONE));
+                }
+            }
             // A process ends at its end anyway.
             if matches!(body.last(), Some(Stmt { kind: StmtKind::Exit, .. })) {
                 body.pop();

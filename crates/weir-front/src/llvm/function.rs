@@ -147,13 +147,17 @@ impl Info {
                     if self.variables.contains_key(slot) =>
                 {
                     live.remove(slot);
-                    locals(value, &mut |id| drop(live.insert(id)));
+                    locals(value, &mut |id| {
+                        live.insert(id);
+                    });
                 }
                 Kind::Alloca(..) => {}
                 Kind::Call(call) if matches!(&call.callee, Value::Global(s) if is_nothing(module.symbol(*s))) => {}
                 kind => {
                     for value in used(kind) {
-                        locals(value, &mut |id| drop(live.insert(id)));
+                        locals(value, &mut |id| {
+                        live.insert(id);
+                    });
                     }
                 }
             }
@@ -191,26 +195,36 @@ fn variables(module: &Module, blocks: &[Block]) -> BTreeMap<u32, TypeId> {
             let Some(before) = held.get_mut(&slot) else { return };
             let fits = scalar(ty).is_some_and(|size| sizes.get(&slot) == Some(&size));
             match before {
-                _ if !fits => drop(lost.insert(slot)),
+                _ if !fits => {
+                    lost.insert(slot);
+                }
                 None => *before = Some(ty),
                 Some(before) if bits(*before) == bits(ty) => {}
-                Some(_) => drop(lost.insert(slot)),
+                Some(_) => {
+                    lost.insert(slot);
+                }
             }
         };
         match &instruction.kind {
             Kind::Load { ty, pointer: Value::Local(slot), order: Ordering::NotAtomic, .. } => access(slot.0, *ty),
             Kind::Store { ty, value, pointer: Value::Local(slot), order: Ordering::NotAtomic, .. } => {
                 access(slot.0, *ty);
-                locals(value, &mut |id| drop(lost.insert(id)));
+                locals(value, &mut |id| {
+                    lost.insert(id);
+                });
             }
             Kind::Call(call)
                 if matches!(&call.callee, Value::Global(s) if is_nothing(module.symbol(*s))) => {}
             Kind::Phi(_, ways) => {
-                ways.iter().for_each(|(value, _)| locals(value, &mut |id| drop(lost.insert(id))));
+                ways.iter().for_each(|(value, _)| locals(value, &mut |id| {
+                    lost.insert(id);
+                }));
             }
             kind => {
                 for value in used(kind) {
-                    locals(value, &mut |id| drop(lost.insert(id)));
+                    locals(value, &mut |id| {
+                    lost.insert(id);
+                });
                 }
             }
         }

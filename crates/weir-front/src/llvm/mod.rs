@@ -166,6 +166,8 @@ struct Thread {
     /// How many statements there are.
     statements: usize,
     temporaries: u32,
+    /// Whether it has statements that are steps.
+    has_stepped: bool,
     /// Whether it waits until it is started.
     waits: bool,
 }
@@ -214,8 +216,8 @@ struct Reader<'m> {
     limits: Vec<(usize, RegId, i128)>,
     steps: u64,
     explorer: explore::Explorer,
+    /// Threads that are started, in order.
     waiting: Vec<usize>,
-    has_unknown_condition: bool,
 }
 
 impl<'m> Reader<'m> {
@@ -251,7 +253,6 @@ impl<'m> Reader<'m> {
             steps: 0,
             explorer: explore::Explorer::default(),
             waiting: Vec::new(),
-            has_unknown_condition: false,
         }
     }
 
@@ -360,9 +361,11 @@ impl<'m> Reader<'m> {
     /// Adds a statement.
     fn emit(&mut self, out: &mut Vec<Stmt>, kind: StmtKind) {
         self.is_alone = false;
+        let is_step = !matches!(kind, StmtKind::Goto(_) | StmtKind::Label(_) | StmtKind::Assign(..) | StmtKind::If(..));
         out.push(Stmt::new(kind, self.span));
         let thread = self.thread();
         thread.statements += 1;
+        thread.has_stepped |= is_step;
         if thread.statements > MAX_STATEMENTS {
             self.refuse(format!("this thread becomes more than {MAX_STATEMENTS} statements"));
         }

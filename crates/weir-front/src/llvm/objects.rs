@@ -62,8 +62,6 @@ pub(super) enum Flag {
     Result,
     /// The object of this number was freed.
     Freed,
-    /// Tickets of condition variables are counted here.
-    Other,
 }
 
 /// An object.
@@ -211,14 +209,6 @@ impl Facts {
         matches!(self.get(id).key, Key::Stack(..) | Key::Heap(..) | Key::ThreadLocal(..))
             && !self.escaped.contains(&id)
             && !self.in_memory.contains(&id)
-    }
-
-    /// Whether an object belongs to a thread until its address gets out.
-    pub fn is_owned(&self, id: ObjectId, thread: usize) -> bool {
-        match self.get(id).key {
-            Key::Stack(of, ..) | Key::Heap(of, ..) | Key::ThreadLocal(_, of) => of == thread,
-            _ => false,
-        }
     }
 
     /// Notes an access by a statement, and returns the scalars that it is made of.

@@ -93,7 +93,7 @@ impl<'m> Reader<'m> {
             self.refuse(format!("this program starts more than {most} threads"));
             return None;
         }
-        let waits = self.current != 0 || self.thread().statements > 0;
+        let waits = self.current != 0 || self.thread().has_stepped;
         let known = match argument {
             Val::Known(n) => Some(n),
             Val::Undef => Some(0),
