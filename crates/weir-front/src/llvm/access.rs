@@ -162,20 +162,35 @@ impl Reader<'_> {
 
     /// A scalar as a place of a statement.
     pub(super) fn place(&mut self, id: ObjectId, at: u64, size: u64, order: Order, is_write: bool) -> Place {
-        self.facts.access(id, at, size, is_write);
+        self.facts.access(id, at, size, is_write, self.is_loose);
         let cell = self.cell((id, at, size));
         Place::var(VarId::new(cell)).ordered(order)
     }
 
     /// The place of an access that has to be one scalar.
     fn one_place(&mut self, id: ObjectId, at: u64, size: u64, order: Order, is_write: bool) -> Option<Place> {
-        let cuts = self.facts.access(id, at, size, is_write);
+        if !self.is_loose {
+            self.facts.keep_whole(id, at, size);
+        }
+        let cuts = self.facts.access(id, at, size, is_write, self.is_loose);
         if cuts.len() > 1 {
             let name = self.facts.get(id).name.clone();
             self.error(format!("`{name}` is accessed atomically as a whole here, and in parts elsewhere, which is not read"));
             return None;
         }
         Some(self.place(id, at, size, order, is_write))
+    }
+
+    /// Whether an access through an unknown pointer would divide a scalar that is accessed atomically. If the
+    /// run gets there, what follows is not known.
+    fn is_apart(&mut self, (id, at, size): super::Cell, out: &mut Vec<Stmt>) -> bool {
+        let is_apart = self.is_loose && self.facts.divides(id, at, size);
+        if is_apart {
+            // Noted, so that it counts as soon as nothing has to be whole there.
+            self.facts.access(id, at, size, false, true);
+            self.limit("part_of_an_atomic", out);
+        }
+        is_apart
     }
 
     /// Remembers an access for the question about races.
@@ -221,12 +236,18 @@ impl Reader<'_> {
             }
             return Some(self.compose(&bytes, at, size, Some(into), out));
         }
+        if self.is_apart((id, at, size), out) {
+            return None;
+        }
         self.check_freed(id, out);
         let mut held = self.facts.read(id, at, size);
         for (.., value) in self.in_memory(id).clone().over(at, size) {
             held.add(&self.addresses_of(value));
         }
-        let cuts = self.facts.access(id, at, size, false);
+        if order != Order::Plain && !self.is_loose {
+            self.facts.keep_whole(id, at, size);
+        }
+        let cuts = self.facts.access(id, at, size, false, self.is_loose);
         if cuts.len() == 1 {
             let place = self.place(id, at, size, order, false);
             self.note_access(&place, false, out);
@@ -292,10 +313,16 @@ impl Reader<'_> {
         if self.is_alone {
             return Some(());
         }
+        if self.is_apart((id, at, size), out) {
+            return None;
+        }
         if !is_private {
             self.check_freed(id, out);
         }
-        let cuts = self.facts.access(id, at, size, true);
+        if order != Order::Plain && !self.is_loose {
+            self.facts.keep_whole(id, at, size);
+        }
+        let cuts = self.facts.access(id, at, size, true, self.is_loose);
         if cuts.len() > 1 && order != Order::Plain {
             self.one_place(id, at, size, order, true)?;
         }
@@ -316,7 +343,7 @@ impl Reader<'_> {
     }
 
     /// Addresses get to where another thread may find them.
-    fn give_away(&mut self, held: &Addresses) {
+    pub(super) fn give_away(&mut self, held: &Addresses) {
         match held {
             Addresses::These(all) => {
                 for address in all {
@@ -380,7 +407,9 @@ impl Reader<'_> {
             }
             [address] => {
                 let (mut here, mut wild) = (Vec::new(), Vec::new());
+                let is_loose = std::mem::replace(&mut self.is_loose, true);
                 leaf(self, *address, &mut here);
+                self.is_loose = is_loose;
                 self.dispatch(pointer, &[], &mut wild, leaf);
                 let is_it = binary(BinOp::Eq, p(), number(*address));
                 self.emit(out, StmtKind::If(is_it, here, wild));
@@ -653,6 +682,9 @@ impl Reader<'_> {
             let (id, at) = this.inside(address, size)?;
             if this.facts.get(id).is_constant {
                 this.fail("a constant is written", out);
+                return None;
+            }
+            if this.is_apart((id, at, size), out) {
                 return None;
             }
             this.check_freed(id, out);

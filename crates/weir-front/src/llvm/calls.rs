@@ -113,7 +113,7 @@ impl<'m> Reader<'m> {
             },
             Val::Undef => self.fail("a pointer to a function that was never set is called", out),
             Val::Reg(register) => {
-                for (address, function) in self.functions_at(register, arguments.len()) {
+                for (address, function) in self.functions_at(register, call) {
                     let (mut inner, mut inside) = (Vec::new(), state.clone());
                     if self.enter(&mut inside, function, arguments.clone(), Then::GoOn(result), &mut inner, depth)? {
                         self.explore(inside, &mut inner, depth + 1);

@@ -31,6 +31,9 @@ pub(super) const MAX_CALLS: usize = 100;
 /// How deep branches nest in one piece of code.
 const MAX_BRANCHES: usize = 12;
 
+/// How deep they nest where no point can be: in an atomic block.
+const MAX_NESTED: usize = 60;
+
 /// What happens when a call returns.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Then {
@@ -166,6 +169,9 @@ impl<'m> Reader<'m> {
             self.steps += 1;
             if self.steps > super::MAX_STEPS {
                 self.refuse("the program does more before it starts threads, or is larger, than is read");
+            }
+            if depth > MAX_NESTED {
+                self.refuse("branches nest too deep here; a loop in an atomic block is not read");
             }
             if self.is_stopped() {
                 return;

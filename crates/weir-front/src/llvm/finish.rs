@@ -191,8 +191,8 @@ impl Reader<'_> {
             return name;
         }
         let total = self.facts.get(object).size;
-        let accesses = self.facts.accesses.get(&object);
-        let is_uniform = accesses.is_some_and(|all| all.iter().all(|(o, s)| *s == size && o % size == 0));
+        let accesses = self.facts.accesses_of(object);
+        let is_uniform = accesses.iter().all(|(o, s)| *s == size && o % size == 0);
         match (is_uniform, total == size) {
             (_, true) => name,
             (true, _) if total.is_multiple_of(size) => format!("{name}[{}]", at / size),
@@ -210,9 +210,9 @@ impl Reader<'_> {
             }
             let name = self.object_name(id as ObjectId);
             symbols.insert(object.base, format!("&{name}"));
-            for (at, _) in self.facts.accesses.get(&(id as ObjectId)).into_iter().flatten() {
-                if *at > 0 {
-                    symbols.insert(object.base + i128::from(*at), format!("&{name}+{at}"));
+            for (at, _) in self.facts.accesses_of(id as ObjectId) {
+                if at > 0 {
+                    symbols.insert(object.base + i128::from(at), format!("&{name}+{at}"));
                 }
             }
         }

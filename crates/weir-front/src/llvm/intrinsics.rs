@@ -204,11 +204,11 @@ impl<'m> Reader<'m> {
             };
             for address in addresses {
                 let Some((id, at)) = self.inside(address, size) else { continue };
-                let accesses = self.facts.accesses.get(&id);
+                let accesses = self.facts.accesses_of(id);
                 let mut add = |start: u64, length: u64| {
                     cuts.extend([start, start + length].into_iter().filter(|c| (at..at + size).contains(c)).map(|c| c - at));
                 };
-                accesses.into_iter().flatten().for_each(|(start, length)| add(*start, *length));
+                accesses.into_iter().for_each(|(start, length)| add(start, length));
                 let known = [state.own.get(&id), self.memory.get(&id)];
                 for bytes in known.into_iter().flatten() {
                     bytes.over(at, size).into_iter().for_each(|(start, length, _)| add(start, length));

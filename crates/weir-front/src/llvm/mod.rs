@@ -76,7 +76,7 @@ const MAX_READINGS: usize = 100;
 const MAX_STATEMENTS: usize = 60_000;
 
 /// How many instructions are executed while translating one reading.
-const MAX_STEPS: u64 = 20_000_000;
+const MAX_STEPS: u64 = 4_000_000;
 
 /// The stack of the thread that reads.
 const STACK: usize = 256 << 20;
@@ -118,8 +118,13 @@ fn read_here(name: &str, text: &str, settings: &Settings) -> crate::Read {
         facts.is_changed = false;
         let mut reader = Reader::new(&module, Source::new(name, text), settings, std::mem::take(&mut facts));
         reader.program(first);
-        let is_hopeless = reader.is_hopeless;
-        if is_hopeless || !reader.facts.is_changed {
+        if !reader.facts.is_changed && reader.has_met_nothing && !reader.facts.is_anywhere {
+            // What these pointers lead to is not known, so it may be anything.
+            facts = reader.facts;
+            facts.is_anywhere = true;
+            continue;
+        }
+        if !reader.facts.is_changed {
             let source = reader.source.clone();
             if !reader.errors.is_empty() {
                 let errors = reader.errors.sorted();
@@ -191,7 +196,10 @@ struct Reader<'m> {
     options: Options,
     facts: Facts,
     errors: Errors,
-    is_hopeless: bool,
+    /// Whether an access goes through a pointer that only the run knows.
+    is_loose: bool,
+    /// Whether a pointer was followed of which nothing is known.
+    has_met_nothing: bool,
     source: Source,
     places: places::Places<'m>,
     /// The place of what is executed.
@@ -232,7 +240,8 @@ impl<'m> Reader<'m> {
             options: settings.lowering.clone(),
             facts,
             errors: Errors::default(),
-            is_hopeless: false,
+            is_loose: false,
+            has_met_nothing: false,
             source,
             places: places::Places::new(module, settings),
             range: 0..0,
@@ -294,9 +303,8 @@ impl<'m> Reader<'m> {
         self.errors.push(Diagnostic::new(message, self.range.clone()));
     }
 
-    /// An error that more facts will not make go away.
+    /// Something that is not read.
     fn refuse(&mut self, message: impl Into<String>) {
-        self.is_hopeless = true;
         self.error(message);
     }
 

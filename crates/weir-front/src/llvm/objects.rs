@@ -150,6 +150,13 @@ pub(super) struct Facts {
     pub in_memory: BTreeSet<ObjectId>,
     /// The bytes that statements access: offset and size.
     pub accesses: BTreeMap<ObjectId, BTreeSet<(u64, u64)>>,
+    /// The same for accesses through pointers that only the run knows.
+    pub loose: BTreeMap<ObjectId, BTreeSet<(u64, u64)>>,
+    /// Scalars that are accessed atomically at a known place: nothing divides them.
+    pub whole: BTreeMap<ObjectId, BTreeSet<(u64, u64)>>,
+    /// Whether a pointer of which nothing is known may lead anywhere. At first it leads nowhere, until what it holds
+    /// is found out.
+    pub is_anywhere: bool,
     /// The bytes that statements write.
     pub written: BTreeMap<ObjectId, BTreeSet<(u64, u64)>>,
     /// What may be stored in scalars of memory.
@@ -211,23 +218,48 @@ impl Facts {
             && !self.in_memory.contains(&id)
     }
 
-    /// Notes an access by a statement, and returns the scalars that it is made of.
-    pub fn access(&mut self, id: ObjectId, at: u64, size: u64, is_write: bool) -> Vec<(u64, u64)> {
-        self.is_changed |= self.accesses.entry(id).or_default().insert((at, size));
+    /// Notes an access by a statement, and returns the scalars that it is made of. It is loose if
+    /// only the run knows the pointer.
+    pub fn access(&mut self, id: ObjectId, at: u64, size: u64, is_write: bool, is_loose: bool) -> Vec<(u64, u64)> {
+        let all = if is_loose { &mut self.loose } else { &mut self.accesses };
+        self.is_changed |= all.entry(id).or_default().insert((at, size));
         if is_write {
             self.is_changed |= self.written.entry(id).or_default().insert((at, size));
         }
         self.cuts(id, at, size)
     }
 
+    /// Nothing may divide a scalar.
+    pub fn keep_whole(&mut self, id: ObjectId, at: u64, size: u64) {
+        self.is_changed |= self.whole.entry(id).or_default().insert((at, size));
+    }
+
+    /// Whether an access would divide a scalar that has to be whole, or has parts that have to be.
+    pub fn divides(&self, id: ObjectId, at: u64, size: u64) -> bool {
+        let wholes = self.whole.get(&id).into_iter().flatten();
+        wholes.into_iter().any(|&(start, length)| {
+            (start, length) != (at, size) && start < at + size && at < start + length
+        })
+    }
+
     /// The scalars that a range is made of.
     pub fn cuts(&self, id: ObjectId, at: u64, size: u64) -> Vec<(u64, u64)> {
         let mut cuts = BTreeSet::from([at, at + size]);
-        for &(start, length) in self.accesses.get(&id).into_iter().flatten() {
+        let known = self.accesses.get(&id).into_iter().flatten();
+        let loose = self.loose.get(&id).into_iter().flatten();
+        let loose = loose.filter(|(start, length)| !self.divides(id, *start, *length));
+        for &(start, length) in known.chain(loose) {
             cuts.extend([start, start + length].into_iter().filter(|c| (at..at + size).contains(c)));
         }
         let cuts: Vec<u64> = cuts.into_iter().collect();
         cuts.windows(2).map(|pair| (pair[0], pair[1] - pair[0])).collect()
+    }
+
+    /// All accesses to an object.
+    pub fn accesses_of(&self, id: ObjectId) -> BTreeSet<(u64, u64)> {
+        let all = [self.accesses.get(&id), self.loose.get(&id)];
+        let all = all.into_iter().flatten().flatten().copied();
+        all.filter(|(at, size)| !self.divides(id, *at, *size) || self.accesses.get(&id).is_some_and(|a| a.contains(&(*at, *size)))).collect()
     }
 
     /// Whether a statement writes some of these bytes.

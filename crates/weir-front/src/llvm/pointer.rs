@@ -374,12 +374,16 @@ impl<'m> Reader<'m> {
         let held = self.threads[self.current].homes[register.index()].1.clone();
         let mut addresses: Vec<i128> = match held {
             Addresses::These(all) if !all.is_empty() => all.into_iter().collect(),
+            Addresses::These(_) if !self.facts.is_anywhere => {
+                self.has_met_nothing = true;
+                Vec::new()
+            }
             // Anything that some statement accesses in this size.
             _ => {
                 let mut all = BTreeSet::new();
-                for (id, accesses) in &self.facts.accesses {
-                    let object = self.facts.get(*id);
+                for (id, object) in self.facts.objects.iter().enumerate() {
                     if !matches!(object.key, Key::Flag(..)) {
+                        let accesses = self.facts.accesses_of(id as ObjectId);
                         all.extend(accesses.iter().filter(|(_, s)| *s == size).map(|(at, _)| object.base + i128::from(*at)));
                     }
                 }
@@ -390,9 +394,13 @@ impl<'m> Reader<'m> {
         Targets { addresses }
     }
 
-    /// The functions that a pointer may lead to.
-    pub(super) fn functions_at(&mut self, register: weir_model::ids::RegId, arguments: usize) -> Vec<(i128, usize)> {
+    /// The functions that a pointer may lead to: those whose address is taken, and whose type fits.
+    pub(super) fn functions_at(&mut self, register: weir_model::ids::RegId, call: &weir_llvm::Call) -> Vec<(i128, usize)> {
         let held = self.threads[self.current].homes[register.index()].1.clone();
+        if held.is_empty() && !self.facts.is_anywhere {
+            self.has_met_nothing = true;
+            return Vec::new();
+        }
         let mut found = Vec::new();
         for object in &self.facts.objects {
             let Key::Function(symbol) = object.key else { continue };
@@ -403,7 +411,9 @@ impl<'m> Reader<'m> {
                 Addresses::These(all) if !all.is_empty() => all.contains(&object.base),
                 _ => true,
             };
-            if may_be && defined.body != Body::None && defined.parameters.len() == arguments {
+            let given = call.arguments.iter().map(|(ty, _)| *ty);
+            let fits = defined.ty == call.ty && given.eq(defined.parameters.iter().copied());
+            if may_be && fits && defined.body != Body::None {
                 found.push((object.base, function));
             }
         }

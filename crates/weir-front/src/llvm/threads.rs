@@ -198,13 +198,7 @@ impl<'m> Reader<'m> {
                 let value = result.unwrap_or(Val::Known(0));
                 let held = self.addresses_of(value);
                 let cell = self.flag(Flag::Result, thread);
-                if let super::objects::Addresses::These(all) = &held {
-                    for address in all {
-                        if let Some((id, _)) = self.facts.find(*address) {
-                            self.facts.escape(id);
-                        }
-                    }
-                }
+                self.give_away(&held);
                 self.facts.store(cell, 0, &held);
                 let place = self.place(cell, 0, 8, Order::Relaxed, true);
                 self.emit(out, StmtKind::Store(place, code_of(value)));

@@ -8,7 +8,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use weir_model::ids::{LabelId, RegId};
-use weir_model::program::{BinOp, Expr, Stmt, StmtKind};
+use weir_model::program::{BinOp, Expr, Order, Stmt, StmtKind};
 
 use super::finish::reads;
 use super::number::{binary, number};
@@ -16,6 +16,9 @@ use super::{Home, Reader};
 
 /// How many statements a loop that waits may have.
 const MAX_SIZE: usize = 400;
+
+/// How deep branches of such a loop nest.
+const MAX_DEPTH: usize = 30;
 
 /// The way around a loop.
 struct Gathered {
@@ -27,6 +30,7 @@ struct Gathered {
     exposed: BTreeSet<RegId>,
     size: usize,
     comes_back: bool,
+    depth: usize,
 }
 
 impl Reader<'_> {
@@ -61,6 +65,7 @@ impl Reader<'_> {
             exposed: BTreeSet::new(),
             size: 0,
             comes_back: false,
+            depth: 0,
         };
         // The ways that leave are numbered from 1.
         let way = self.register(Home::Temporary(9_999), String::new);
@@ -90,6 +95,18 @@ impl Reader<'_> {
                 made.extend(exit.iter().cloned());
             }
             (exits, _) => {
+                // The fence of an acquiring load is put behind the `await` if there is one load only,
+                // and counted are those that are in no branch.
+                let (mut here, mut inside) = (Vec::new(), Vec::new());
+                super::finish::visit(&block, &mut |stmt| {
+                    if let StmtKind::Load(_, place) = &stmt.kind {
+                        let of = if block.iter().any(|s| s == stmt) { &mut here } else { &mut inside };
+                        of.push(place.order.is_some_and(Order::acquires));
+                    }
+                });
+                if here == [false] && inside.contains(&true) {
+                    return None;
+                }
                 let is_over = binary(BinOp::Ne, Expr::Atom(way), number(0));
                 made.push(Stmt::new(StmtKind::Await(block.clone(), is_over), span));
                 let last = exits.len();
@@ -202,6 +219,10 @@ fn gather(
             StmtKind::If(test, then, other) => {
                 // What follows the branch follows both of its ways.
                 let tail = &rest[1..];
+                found.depth += 1;
+                if found.depth > MAX_DEPTH {
+                    return None;
+                }
                 let mut blocks = Vec::new();
                 for block in [then, other] {
                     let mut way_on: Vec<Stmt> = block.clone();
@@ -212,6 +233,7 @@ fn gather(
                     gather(&way_on, head, all, places, way, found, open, &known, &mut inner)?;
                     blocks.push(inner);
                 }
+                found.depth -= 1;
                 let other = blocks.pop()?;
                 let then = blocks.pop()?;
                 out.push(Stmt::new(StmtKind::If(test.clone(), then, other), stmt.span));
