@@ -13,21 +13,26 @@
 //!
 //! * `function` finds variables and live values, `objects` has memory and the facts that are learned, `number` the arithmetic,
 //!   `places` the lines of the user;
-//! * `explore` has states and points, `step` the instructions, `access` reads and writes, `pointer` finds what a pointer leads to;
-//! * `calls` has the functions that programs expect to find, `intrinsics` those of LLVM itself, `threads` starts and joins,
-//!   `sync` has locks and waiting;
+//! * `explore` has states and points, `step` the instructions, `pointer` finds what a pointer leads to, `memory` what objects hold,
+//!   `access` reads and writes, `atomics` does both in one step;
+//! * `calls` executes functions, `library` has those that programs expect to find, `heap` allocates, `intrinsics` has the functions of
+//!   LLVM itself, `threads` starts and joins, `sync` has locks and waiting;
 //! * `wait` finds loops that wait, `ending` questions about final states, `finish` makes the program.
 //!
 //! What differs from a real run, and is not a limit that is reported: memory that was never set reads as zero if it is shared;
 //! a signed operation that overflows fails where it is computed; memory of a function that has returned may still be used.
 
 mod access;
+mod atomics;
 mod calls;
 mod ending;
 mod explore;
 mod finish;
 mod function;
+mod heap;
 mod intrinsics;
+mod library;
+mod memory;
 mod number;
 mod objects;
 mod places;

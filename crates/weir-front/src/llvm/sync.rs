@@ -145,4 +145,100 @@ impl Reader<'_> {
         self.emit(out, StmtKind::Assign(into, super::number::not(code_of(done))));
         Some(Val::Reg(into))
     }
+
+    /// Locks and all that threads wait for. The outer result says whether this is such a function, the inner one whether it goes on.
+    pub(super) fn locks(&mut self, state: &mut State, name: &str, arguments: &[Val], result: Option<u32>, out: &mut Vec<Stmt>) -> Option<Option<Val>> {
+        let argument = |i: usize| arguments.get(i).copied().unwrap_or(Val::Known(0));
+        let zero = |done: Option<()>| Some(done.map(|()| Val::Known(0)));
+        let first = argument(0);
+        match name {
+            "pthread_mutex_lock" | "pthread_spin_lock" | "mtx_lock" | "weir_lock" => zero(self.lock(state, first, out)),
+            "pthread_mutex_unlock" | "pthread_spin_unlock" | "mtx_unlock" | "weir_unlock" => zero(self.unlock(state, first, out)),
+            "pthread_mutex_trylock" | "pthread_spin_trylock" | "mtx_trylock" | "weir_try_lock" => {
+                let Some(old) = self.try_lock(state, first, out) else { return Some(None) };
+                let code = match name {
+                    "weir_try_lock" => binary(BinOp::Eq, old, number(0)),
+                    _ => choose(binary(BinOp::Eq, old, number(0)), number(0), number(16)),
+                };
+                self.given(state, code, result, out)
+            }
+            "pthread_mutex_init" | "pthread_spin_init" | "mtx_init" | "pthread_rwlock_init" => {
+                let is_recursive = name == "mtx_init" && !matches!(argument(1), Val::Known(n) if n & 1 == 0);
+                if is_recursive {
+                    self.refuse("a mutex that a thread may lock twice is not read");
+                    return Some(None);
+                }
+                zero(self.write_scalar(state, first, 4, Val::Known(0), Order::Relaxed, out))
+            }
+            "pthread_mutexattr_settype" | "pthread_mutexattr_setrobust" => {
+                if argument(1) != Val::Known(0) {
+                    self.refuse("a mutex that a thread may lock twice, or whose errors are told, is not read");
+                    return Some(None);
+                }
+                Some(Some(Val::Known(0)))
+            }
+            "pthread_cond_wait" | "cnd_wait" => zero(self.wait(state, argument(1), out)),
+            "pthread_rwlock_rdlock" => {
+                let read = |old: Expr<_>| Rmw::Update {
+                    when: binary(BinOp::Ge, old.clone(), number(0)),
+                    new: binary(BinOp::Add, old, number(1)),
+                };
+                zero(self.word(state, first, Order::Acquire, read, out).map(drop))
+            }
+            "pthread_rwlock_wrlock" => {
+                let write = |old| Rmw::Update { when: binary(BinOp::Eq, old, number(0)), new: number(-1) };
+                zero(self.word(state, first, Order::Acquire, write, out).map(drop))
+            }
+            "pthread_rwlock_unlock" => {
+                let free = |old: Expr<_>| {
+                    let is_writer = binary(BinOp::Lt, old.clone(), number(0));
+                    let less = binary(BinOp::Sub, old, number(1));
+                    Rmw::Update { when: number(1), new: choose(is_writer, number(0), less) }
+                };
+                zero(self.word(state, first, Order::Release, free, out).map(drop))
+            }
+            "sem_init" => zero(self.write_scalar(state, first, 4, argument(2), Order::Relaxed, out)),
+            "sem_wait" => {
+                let take = |old: Expr<_>| Rmw::Update {
+                    when: binary(BinOp::Gt, old.clone(), number(0)),
+                    new: binary(BinOp::Sub, old, number(1)),
+                };
+                zero(self.word(state, first, Order::Acquire, take, out).map(drop))
+            }
+            "sem_trywait" => {
+                let take = |old: Expr<_>| {
+                    let is_free = binary(BinOp::Gt, old.clone(), number(0));
+                    Rmw::Update { when: number(1), new: binary(BinOp::Sub, old, is_free) }
+                };
+                let Some(old) = self.word(state, first, Order::Acquire, take, out) else { return Some(None) };
+                let code = choose(binary(BinOp::Gt, old, number(0)), number(0), number(-1));
+                self.given(state, code, result, out)
+            }
+            "sem_post" => {
+                let post = |old| Rmw::Update { when: number(1), new: binary(BinOp::Add, old, number(1)) };
+                zero(self.word(state, first, Order::Release, post, out).map(drop))
+            }
+            "pthread_barrier_init" => {
+                let count = self.moved(first, 4, out);
+                let round = self.moved(first, 8, out);
+                for (pointer, value) in [(first, argument(2)), (count, Val::Known(0)), (round, Val::Known(0))] {
+                    if self.write_scalar(state, pointer, 4, value, Order::Relaxed, out).is_none() {
+                        return Some(None);
+                    }
+                }
+                Some(Some(Val::Known(0)))
+            }
+            "pthread_barrier_wait" => Some(self.barrier(state, first, result, out)),
+            "weir_wait_ne" | "weir_wait_eq" => {
+                zero(self.wait_for(state, first, argument(1), name == "weir_wait_eq", out))
+            }
+            "__cxa_guard_acquire" => Some(self.guard(state, first, result?, out)),
+            "__cxa_guard_release" => {
+                let done = self.write_scalar(state, first, 1, Val::Known(1), Order::Release, out);
+                let pending = self.moved(first, 4, out);
+                zero(done.and_then(|()| self.unlock(state, pending, out)))
+            }
+            _ => None,
+        }
+    }
 }
