@@ -223,7 +223,11 @@ impl Module {
             }
             Op::Freeze(ty, value) => format!("freeze {}", typed(ty, value)),
             Op::ExtractElement(ty, value, index_ty, index) => {
-                format!("extractelement{open}{}, {}{close}", typed(ty, value), typed(index_ty, index))
+                format!(
+                    "extractelement{open}{}, {}{close}",
+                    typed(ty, value),
+                    typed(index_ty, index)
+                )
             }
             Op::InsertElement(ty, value, element, index) => {
                 let (element, index) = (typed(&element.0, &element.1), typed(&index.0, &index.1));
@@ -307,8 +311,10 @@ impl Module {
         match &instruction.kind {
             Kind::Op(op) => write!(f, "{}", self.show_op(op, locals, false))?,
             Kind::Phi(ty, ways) => {
-                let ways: Vec<String> =
-                    ways.iter().map(|(v, from)| format!("[ {}, {} ]", show(v), label(from))).collect();
+                let ways: Vec<String> = ways
+                    .iter()
+                    .map(|(v, from)| format!("[ {}, {} ]", show(v), label(from)))
+                    .collect();
                 write!(f, "phi {} {}", self.show_type(*ty), ways.join(", "))?;
             }
             Kind::Alloca(ty, count, align) => {
@@ -345,7 +351,12 @@ impl Module {
             Kind::Call(call) => write!(f, "call {}", self.show_call(call, locals))?,
             Kind::Invoke(call, normal, unwind) => {
                 let call = self.show_call(call, locals);
-                write!(f, "invoke {call} to label {} unwind label {}", label(normal), label(unwind))?;
+                write!(
+                    f,
+                    "invoke {call} to label {} unwind label {}",
+                    label(normal),
+                    label(unwind)
+                )?;
             }
             Kind::LandingPad(ty) => write!(f, "landingpad {} cleanup", self.show_type(*ty))?,
             Kind::Resume(ty, value) => write!(f, "resume {}", typed(ty, value))?,

@@ -90,6 +90,7 @@ fn debug_locations_have_the_chain_of_inlining() {
 
 #[test]
 fn deep_nesting_is_an_error() {
-    let text = format!("@x = global {}i8{} zeroinitializer\n", "[1 x ".repeat(500), "]".repeat(500));
+    let text =
+        format!("@x = global {}i8{} zeroinitializer\n", "[1 x ".repeat(500), "]".repeat(500));
     assert!(parse(&text).unwrap_err().message.contains("nests"));
 }

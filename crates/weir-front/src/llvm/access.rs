@@ -5,7 +5,6 @@
 //! statements, scalar by scalar: a scalar is a range of bytes that no access divides. An access of several scalars is
 //! several statements, unless it is atomic: then it is refused.
 
-
 use weir_llvm::TypeId;
 use weir_model::ids::RegId;
 use weir_model::program::{BinOp, Expr, Order, Stmt, StmtKind};
@@ -19,11 +18,17 @@ use super::objects::{ObjectId, Val};
 /// Where a scalar is read or written: type, pointer and order.
 pub(super) type At = (TypeId, Val, Order);
 
-
 impl Reader<'_> {
     /// Reads a scalar of an object into a register if it is not known. `own` is the state, unless the object is found by an
     /// unknown pointer.
-    pub(super) fn read(&mut self, own: Option<&State>, (id, at, size): (ObjectId, u64, u64), order: Order, into: RegId, out: &mut Vec<Stmt>) -> Option<Val> {
+    pub(super) fn read(
+        &mut self,
+        own: Option<&State>,
+        (id, at, size): (ObjectId, u64, u64),
+        order: Order,
+        into: RegId,
+        out: &mut Vec<Stmt>,
+    ) -> Option<Val> {
         if let Some(state) = own {
             if state.dead.contains(&id) {
                 self.fail(FREED, out);
@@ -84,7 +89,14 @@ impl Reader<'_> {
     }
 
     /// Writes a scalar of an object.
-    pub(super) fn write(&mut self, own: Option<&mut State>, (id, at, size): (ObjectId, u64, u64), value: Val, order: Order, out: &mut Vec<Stmt>) -> Option<()> {
+    pub(super) fn write(
+        &mut self,
+        own: Option<&mut State>,
+        (id, at, size): (ObjectId, u64, u64),
+        value: Val,
+        order: Order,
+        out: &mut Vec<Stmt>,
+    ) -> Option<()> {
         if self.facts.get(id).is_constant {
             self.fail("a constant is written", out);
             return None;
@@ -142,7 +154,8 @@ impl Reader<'_> {
             let code = match is_one {
                 true => code_of(value),
                 false => {
-                    let moved = binary(BinOp::Shr, code_of(value), number(i128::from((start - at) * 8)));
+                    let moved =
+                        binary(BinOp::Shr, code_of(value), number(i128::from((start - at) * 8)));
                     number::wrap(length as u32 * 8, moved)
                 }
             };
@@ -201,7 +214,15 @@ impl Reader<'_> {
     }
 
     /// Reads one scalar; nothing if this way has ended.
-    pub(super) fn read_scalar(&mut self, state: &mut State, pointer: Val, size: u64, order: Order, into: RegId, out: &mut Vec<Stmt>) -> Option<Val> {
+    pub(super) fn read_scalar(
+        &mut self,
+        state: &mut State,
+        pointer: Val,
+        size: u64,
+        order: Order,
+        into: RegId,
+        out: &mut Vec<Stmt>,
+    ) -> Option<Val> {
         self.note_order(order);
         match pointer {
             Val::Undef => {
@@ -241,7 +262,15 @@ impl Reader<'_> {
     }
 
     /// Writes one scalar.
-    pub(super) fn write_scalar(&mut self, state: &mut State, pointer: Val, size: u64, value: Val, order: Order, out: &mut Vec<Stmt>) -> Option<()> {
+    pub(super) fn write_scalar(
+        &mut self,
+        state: &mut State,
+        pointer: Val,
+        size: u64,
+        value: Val,
+        order: Order,
+        out: &mut Vec<Stmt>,
+    ) -> Option<()> {
         self.note_order(order);
         match pointer {
             Val::Undef => {
@@ -286,14 +315,22 @@ impl Reader<'_> {
         }
     }
 
-    pub(super) fn load(&mut self, state: &mut State, (ty, pointer, order): At, result: u32, out: &mut Vec<Stmt>) -> Option<bool> {
+    pub(super) fn load(
+        &mut self,
+        state: &mut State,
+        (ty, pointer, order): At,
+        result: u32,
+        out: &mut Vec<Stmt>,
+    ) -> Option<bool> {
         let scalars = self.scalars(ty);
         let mut values = Vec::new();
         for (part, (offset, scalar)) in scalars.into_iter().enumerate() {
             let (size, _) = self.layout.size(scalar)?;
             let pointer = self.moved(pointer, offset, out);
             let into = self.home(state, result, part as u32);
-            let Some(value) = self.read_scalar(state, pointer, size, order, into, out) else { return Some(false) };
+            let Some(value) = self.read_scalar(state, pointer, size, order, into, out) else {
+                return Some(false);
+            };
             let bits = self.bits(scalar);
             let value = match value {
                 Val::Known(n) => Val::Known(weir_llvm::wrap(n, bits)),
@@ -319,7 +356,13 @@ impl Reader<'_> {
             Val::Reg(r) if offset > 0 => {
                 let held = self.mapped(pointer, Val::Known(i128::from(offset)), |a, b| Some(a + b));
                 let register = self.temporary();
-                self.emit(out, StmtKind::Assign(register, binary(BinOp::Add, Expr::Atom(r), number(i128::from(offset)))));
+                self.emit(
+                    out,
+                    StmtKind::Assign(
+                        register,
+                        binary(BinOp::Add, Expr::Atom(r), number(i128::from(offset))),
+                    ),
+                );
                 self.may_hold(register, &held);
                 Val::Reg(register)
             }
@@ -327,7 +370,13 @@ impl Reader<'_> {
         }
     }
 
-    pub(super) fn store(&mut self, state: &mut State, (ty, pointer, order): At, values: &[Val], out: &mut Vec<Stmt>) -> Option<bool> {
+    pub(super) fn store(
+        &mut self,
+        state: &mut State,
+        (ty, pointer, order): At,
+        values: &[Val],
+        out: &mut Vec<Stmt>,
+    ) -> Option<bool> {
         for ((offset, scalar), value) in self.scalars(ty).into_iter().zip(values) {
             let (size, _) = self.layout.size(scalar)?;
             let pointer = self.moved(pointer, offset, out);

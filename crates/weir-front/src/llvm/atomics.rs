@@ -13,10 +13,15 @@ use super::memory::FREED;
 use super::number::{self, binary, choose, compare, number};
 use super::objects::{Addresses, ObjectId, Val};
 
-
 impl Reader<'_> {
     /// What an atomic operation writes.
-    pub(super) fn updated(&self, update: Update, bits: u32, old: Code, value: Code) -> Option<Code> {
+    pub(super) fn updated(
+        &self,
+        update: Update,
+        bits: u32,
+        old: Code,
+        value: Code,
+    ) -> Option<Code> {
         use weir_llvm::{Binary, Predicate};
         let of = |op| number::result(op, bits, old.clone(), value.clone());
         let is = |predicate| compare(predicate, bits, old.clone(), value.clone());
@@ -40,14 +45,26 @@ impl Reader<'_> {
     }
 
     /// Whether an atomic operation can be computed, because its object is known to this thread only.
-    pub(super) fn is_computed(&self, state: &State, pointer: Val, size: u64) -> Option<(ObjectId, u64)> {
+    pub(super) fn is_computed(
+        &self,
+        state: &State,
+        pointer: Val,
+        size: u64,
+    ) -> Option<(ObjectId, u64)> {
         let Val::Known(address) = pointer else { return None };
         let (id, at) = self.inside(address, size)?;
         let is_here = self.is_alone || self.facts.is_private(id) && state.own.contains_key(&id);
         is_here.then_some((id, at))
     }
 
-    pub(super) fn update(&mut self, state: &mut State, (ty, pointer, order): At, (update, value): (Update, Val), result: u32, out: &mut Vec<Stmt>) -> Option<bool> {
+    pub(super) fn update(
+        &mut self,
+        state: &mut State,
+        (ty, pointer, order): At,
+        (update, value): (Update, Val),
+        result: u32,
+        out: &mut Vec<Stmt>,
+    ) -> Option<bool> {
         let (size, _) = self.layout.size(ty)?;
         let bits = self.bits(ty);
         self.note_order(order);
@@ -57,7 +74,9 @@ impl Reader<'_> {
             return None;
         }
         if self.is_computed(state, pointer, size).is_some() {
-            let Some(old) = self.read_scalar(state, pointer, size, order, into, out) else { return Some(false) };
+            let Some(old) = self.read_scalar(state, pointer, size, order, into, out) else {
+                return Some(false);
+            };
             state.top().values.insert(result, vec![old]);
             let code = self.updated(update, bits, code_of(old), code_of(value))?;
             let new = self.kept(state, result, code, out);
@@ -87,7 +106,13 @@ impl Reader<'_> {
     }
 
     /// A value in a register that belongs to the result of an instruction.
-    pub(super) fn kept(&mut self, state: &mut State, result: u32, code: Code, out: &mut Vec<Stmt>) -> Val {
+    pub(super) fn kept(
+        &mut self,
+        state: &mut State,
+        result: u32,
+        code: Code,
+        out: &mut Vec<Stmt>,
+    ) -> Val {
         match code {
             Expr::Const(n) => Val::Known(n),
             Expr::Atom(r) => Val::Reg(r),
@@ -95,7 +120,8 @@ impl Reader<'_> {
                 let context = state.top().context;
                 let mut number = 100;
                 let register = loop {
-                    let register = self.register(super::Home::Local(context, result, 0, number), || "new".into());
+                    let register = self
+                        .register(super::Home::Local(context, result, 0, number), || "new".into());
                     if !state.uses_register(register) {
                         break register;
                     }
@@ -201,14 +227,17 @@ impl Reader<'_> {
         self.note_order(success);
         let into = self.home(state, result, 0);
         if self.is_computed(state, pointer, size).is_some() {
-            let Some(old) = self.read_scalar(state, pointer, size, success, into, out) else { return Some(false) };
+            let Some(old) = self.read_scalar(state, pointer, size, success, into, out) else {
+                return Some(false);
+            };
             state.top().values.insert(result, vec![old]);
             let is_same = binary(BinOp::Eq, code_of(old), code_of(expected));
             let flag = self.kept(state, result, is_same.clone(), out);
             state.top().values.insert(result, vec![old, flag]);
             let mut held = self.addresses_of(old);
             held.add(&self.addresses_of(new));
-            let new = self.kept(state, result, choose(code_of(flag), code_of(new), code_of(old)), out);
+            let new =
+                self.kept(state, result, choose(code_of(flag), code_of(new), code_of(old)), out);
             self.note(new, &held);
             if self.write_scalar(state, pointer, size, new, success, out).is_none() {
                 return Some(false);
@@ -222,10 +251,12 @@ impl Reader<'_> {
             self.register(super::Home::Local(context, result, 1, 0), || "same".into())
         };
         let held = self.addresses_of(new);
-        let rmw = Rmw::Cas { expected: code_of(expected), new: code_of(new), failure: Some(failure) };
+        let rmw =
+            Rmw::Cas { expected: code_of(expected), new: code_of(new), failure: Some(failure) };
         // The register that gets the value may be the one in which the expected one is.
         let mut exchange = Vec::new();
-        let goes_on = self.rmw(state, pointer, size, success, into, (&rmw, &held, None), &mut exchange)?;
+        let goes_on =
+            self.rmw(state, pointer, size, success, into, (&rmw, &held, None), &mut exchange)?;
         let is_same = binary(BinOp::Eq, Expr::Atom(into), code_of(expected));
         self.emit(&mut exchange, StmtKind::Assign(flag, is_same));
         match is_weak && self.options.spurious {

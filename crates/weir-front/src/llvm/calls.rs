@@ -60,19 +60,34 @@ pub(super) fn plain_name(name: &str) -> String {
         }
         at += length;
     }
-    let is_hash = |part: &str| part.len() == 17 && part.starts_with('h') && part[1..].bytes().all(|b| b.is_ascii_hexdigit());
+    let is_hash = |part: &str| {
+        part.len() == 17
+            && part.starts_with('h')
+            && part[1..].bytes().all(|b| b.is_ascii_hexdigit())
+    };
     if parts.last().is_some_and(|last| is_hash(last)) {
         parts.pop();
     }
     match parts.is_empty() {
         true => name.to_owned(),
-        false => parts.join("::").replace("..", "::").replace("$u7b$$u7b$", "{").replace("$u7d$$u7d$", "}"),
+        false => parts
+            .join("::")
+            .replace("..", "::")
+            .replace("$u7b$$u7b$", "{")
+            .replace("$u7d$$u7d$", "}"),
     }
 }
 
 impl<'m> Reader<'m> {
     /// Executes a call.
-    pub(super) fn call(&mut self, state: &mut State, call: &'m Call, result: Option<u32>, out: &mut Vec<Stmt>, depth: usize) -> Option<bool> {
+    pub(super) fn call(
+        &mut self,
+        state: &mut State,
+        call: &'m Call,
+        result: Option<u32>,
+        out: &mut Vec<Stmt>,
+        depth: usize,
+    ) -> Option<bool> {
         if let Value::Asm(text, constraints) = &call.callee {
             return self.assembly(state, text, constraints, result, out);
         }
@@ -90,7 +105,9 @@ impl<'m> Reader<'m> {
             if !is_defined && !self.module.aliases.iter().any(|alias| alias.name == name) {
                 let mut arguments = Vec::new();
                 for (ty, value) in &call.arguments {
-                    arguments.push(self.value(state, *ty, value, out)?.first().copied().unwrap_or(Val::Undef));
+                    arguments.push(
+                        self.value(state, *ty, value, out)?.first().copied().unwrap_or(Val::Undef),
+                    );
                 }
                 return self.library(state, name, &arguments, result, out, depth);
             }
@@ -102,14 +119,23 @@ impl<'m> Reader<'m> {
         let callee = self.scalar(state, self.pointer_type(), &call.callee, out)?;
         match callee {
             Val::Known(address) => match self.function_at(address) {
-                Some(function) => self.enter(state, function, arguments, Then::GoOn(result), out, depth),
+                Some(function) => {
+                    self.enter(state, function, arguments, Then::GoOn(result), out, depth)
+                }
                 None => self.fail("a call to an address that is no function", out),
             },
             Val::Undef => self.fail("a pointer to a function that was never set is called", out),
             Val::Reg(register) => {
                 for (address, function) in self.functions_at(register, call) {
                     let (mut inner, mut inside) = (Vec::new(), state.clone());
-                    if self.enter(&mut inside, function, arguments.clone(), Then::GoOn(result), &mut inner, depth)? {
+                    if self.enter(
+                        &mut inside,
+                        function,
+                        arguments.clone(),
+                        Then::GoOn(result),
+                        &mut inner,
+                        depth,
+                    )? {
                         self.explore(inside, &mut inner, depth + 1);
                     }
                     let is_it = binary(BinOp::Eq, Expr::Atom(register), number(address));
@@ -128,12 +154,21 @@ impl<'m> Reader<'m> {
     }
 
     /// Goes into a function.
-    pub(super) fn enter(&mut self, state: &mut State, function: usize, arguments: Vec<Vec<Val>>, then: Then, out: &mut Vec<Stmt>, depth: usize) -> Option<bool> {
+    pub(super) fn enter(
+        &mut self,
+        state: &mut State,
+        function: usize,
+        arguments: Vec<Vec<Val>>,
+        then: Then,
+        out: &mut Vec<Stmt>,
+        depth: usize,
+    ) -> Option<bool> {
         let defined = &self.module.functions[function];
         match &defined.body {
             Body::Blocks(_) => {}
             Body::None => {
-                let flat: Vec<Val> = arguments.iter().map(|a| a.first().copied().unwrap_or(Val::Undef)).collect();
+                let flat: Vec<Val> =
+                    arguments.iter().map(|a| a.first().copied().unwrap_or(Val::Undef)).collect();
                 let result = match then {
                     Then::GoOn(result) => result,
                     _ => None,
@@ -179,7 +214,13 @@ impl<'m> Reader<'m> {
     }
 
     /// Returns from a function.
-    pub(super) fn give_back(&mut self, state: &mut State, values: Vec<Val>, out: &mut Vec<Stmt>, depth: usize) -> Option<bool> {
+    pub(super) fn give_back(
+        &mut self,
+        state: &mut State,
+        values: Vec<Val>,
+        out: &mut Vec<Stmt>,
+        depth: usize,
+    ) -> Option<bool> {
         let frame = state.frames.pop()?;
         self.forget_stack(state, frame.context);
         if let Then::Call(address, argument) = frame.then {
@@ -209,7 +250,12 @@ impl<'m> Reader<'m> {
     }
 
     /// Goes on behind a call.
-    pub(super) fn behind(&mut self, state: &mut State, out: &mut Vec<Stmt>, depth: usize) -> Option<bool> {
+    pub(super) fn behind(
+        &mut self,
+        state: &mut State,
+        out: &mut Vec<Stmt>,
+        depth: usize,
+    ) -> Option<bool> {
         let top = state.top();
         let (function, block, at) = (top.function, top.block as usize, top.at);
         if let Kind::Invoke(_, normal, _) = &self.blocks(function)[block].instructions[at].kind {

@@ -67,7 +67,9 @@ impl Reader<'_> {
                         code = places.get(to)?.clone();
                         continue 'line;
                     }
-                    StmtKind::If(..) | StmtKind::Exit | StmtKind::Await(..) => break 'line code[number..].to_vec(),
+                    StmtKind::If(..) | StmtKind::Exit | StmtKind::Await(..) => {
+                        break 'line code[number..].to_vec();
+                    }
                     _ => line.push(stmt.clone()),
                 }
             }
@@ -75,20 +77,26 @@ impl Reader<'_> {
         };
         let last = line.iter().rposition(|stmt| self.ended(stmt).is_some())?;
         let is_between = |stmt: &Stmt| {
-            self.ended(stmt).is_some() || matches!(stmt.kind, StmtKind::Assign(..) | StmtKind::Fence(_) | StmtKind::Label(_))
+            self.ended(stmt).is_some()
+                || matches!(
+                    stmt.kind,
+                    StmtKind::Assign(..) | StmtKind::Fence(_) | StmtKind::Label(_)
+                )
         };
         let mut first = last;
         while first > 0 && is_between(&line[first - 1]) {
             first -= 1;
         }
         let all: BTreeSet<usize> = line.iter().filter_map(|stmt| self.ended(stmt)).collect();
-        let here: BTreeSet<usize> = line[first..=last].iter().filter_map(|stmt| self.ended(stmt)).collect();
+        let here: BTreeSet<usize> =
+            line[first..=last].iter().filter_map(|stmt| self.ended(stmt)).collect();
         let started = self.threads.iter().filter(|thread| !thread.name.is_empty()).count();
         if all.len() + 1 < started {
             return None;
         }
         // A result is read from memory like anything else.
-        let mut tail: Vec<Stmt> = line[first..].iter().filter(|stmt| self.ended(stmt).is_none()).cloned().collect();
+        let mut tail: Vec<Stmt> =
+            line[first..].iter().filter(|stmt| self.ended(stmt).is_none()).cloned().collect();
         tail.extend(rest);
         let mut properties = Vec::new();
         let way = Way { condition: Expr::Const(1), registers: HashMap::new() };
@@ -98,7 +106,8 @@ impl Reader<'_> {
             let number = if is_single { String::new() } else { format!("_{}", i + 1) };
             property.name = Some(format!("final_assertion{number}"));
         }
-        let mut elsewhere: BTreeSet<usize> = line[..first].iter().filter_map(|stmt| self.ended(stmt)).collect();
+        let mut elsewhere: BTreeSet<usize> =
+            line[..first].iter().filter_map(|stmt| self.ended(stmt)).collect();
         for (number, thread) in self.threads.iter().enumerate().skip(1) {
             for code in &thread.code {
                 super::finish::visit(code, &mut |stmt| {
@@ -137,7 +146,13 @@ fn forget(code: &mut Vec<Stmt>, cells: &BTreeSet<usize>) {
 
 /// Follows all ways through statements to their ends; nothing if one does something else than read. Returns the ways that get
 /// behind the statements.
-fn follow(code: &[Stmt], places: &Places, mut ways: Vec<Way>, properties: &mut Vec<Property>, steps: &mut usize) -> Option<Vec<Way>> {
+fn follow(
+    code: &[Stmt],
+    places: &Places,
+    mut ways: Vec<Way>,
+    properties: &mut Vec<Property>,
+    steps: &mut usize,
+) -> Option<Vec<Way>> {
     for stmt in code {
         *steps += 1;
         if ways.len() > MAX_WAYS || *steps > MAX_FOLLOWED {
@@ -191,7 +206,10 @@ fn follow(code: &[Stmt], places: &Places, mut ways: Vec<Way>, properties: &mut V
             StmtKind::Goto(to) => return follow(places.get(to)?, places, ways, properties, steps),
             _ => return None,
         }
-        let is_deep = |way: &Way| way.registers.values().any(|f| fold::depth(f) > MAX_DEPTH) || fold::depth(&way.condition) > MAX_DEPTH;
+        let is_deep = |way: &Way| {
+            way.registers.values().any(|f| fold::depth(f) > MAX_DEPTH)
+                || fold::depth(&way.condition) > MAX_DEPTH
+        };
         if ways.iter().any(is_deep) {
             return None;
         }

@@ -168,7 +168,9 @@ impl<'m> Reader<'m> {
         loop {
             self.steps += 1;
             if self.steps > super::MAX_STEPS {
-                self.refuse("the program does more before it starts threads, or is larger, than is read");
+                self.refuse(
+                    "the program does more before it starts threads, or is larger, than is read",
+                );
             }
             if depth > MAX_NESTED {
                 self.refuse("branches nest too deep here; a loop in an atomic block is not read");
@@ -178,7 +180,8 @@ impl<'m> Reader<'m> {
             }
             let top = state.top();
             let (function, block, at) = (top.function, top.block as usize, top.at);
-            let Some(instruction) = self.blocks(function).get(block).and_then(|b| b.instructions.get(at))
+            let Some(instruction) =
+                self.blocks(function).get(block).and_then(|b| b.instructions.get(at))
             else {
                 return self.refuse("a block of this function has no end");
             };
@@ -197,7 +200,8 @@ impl<'m> Reader<'m> {
         let mut found = own;
         if found.is_none() {
             for frame in state.frames.iter().rev().skip(1) {
-                let call = &self.blocks(frame.function)[frame.block as usize].instructions[frame.at];
+                let call =
+                    &self.blocks(frame.function)[frame.block as usize].instructions[frame.at];
                 found = call.location.and_then(|id| self.places.range(id, &mut self.source));
                 if found.is_some() {
                     break;
@@ -216,7 +220,13 @@ impl<'m> Reader<'m> {
     }
 
     /// Goes to a block. Returns whether execution goes on here.
-    pub(super) fn go(&mut self, state: &mut State, to: u32, out: &mut Vec<Stmt>, depth: usize) -> bool {
+    pub(super) fn go(
+        &mut self,
+        state: &mut State,
+        to: u32,
+        out: &mut Vec<Stmt>,
+        depth: usize,
+    ) -> bool {
         let from = state.top().block;
         let function = state.top().function;
         let blocks = self.blocks(function);
@@ -280,7 +290,9 @@ impl<'m> Reader<'m> {
                 Some(Then::GoOn(result)) => *result,
                 _ => None,
             };
-            state.frames[depth].values.retain(|local, _| needed.contains(local) && Some(*local) != result);
+            state.frames[depth]
+                .values
+                .retain(|local, _| needed.contains(local) && Some(*local) != result);
         }
         // Known addresses of stack slots that are no longer there stay; their bytes are not needed.
         let place = {
@@ -318,7 +330,9 @@ impl<'m> Reader<'m> {
         }
         let label = self.label("l");
         if self.explorer.points.len() >= MAX_POINTS {
-            return self.refuse(format!("this thread has more than {MAX_POINTS} places with different values"));
+            return self.refuse(format!(
+                "this thread has more than {MAX_POINTS} places with different values"
+            ));
         }
         self.explorer.points.insert(key, label);
         let mut now = BTreeMap::new();
@@ -399,14 +413,17 @@ impl<'m> Reader<'m> {
     pub(super) fn home(&mut self, state: &mut State, local: u32, part: u32) -> RegId {
         let context = state.top().context;
         let function = state.top().function;
-        let name = self.module.functions[function].locals.get(local as usize).cloned().unwrap_or_default();
+        let name =
+            self.module.functions[function].locals.get(local as usize).cloned().unwrap_or_default();
         let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic());
-        let name: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+        let name: String =
+            name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
         let name = if is_name { name } else { "v".to_owned() };
         state.top().values.remove(&local);
         let mut number = 0;
         loop {
-            let register = self.register(Home::Local(context, local, part, number), || name.clone());
+            let register =
+                self.register(Home::Local(context, local, part, number), || name.clone());
             if !state.uses_register(register) || number > 50 {
                 return register;
             }
@@ -415,7 +432,13 @@ impl<'m> Reader<'m> {
     }
 
     /// Sets a local value to what code computes.
-    pub(super) fn set_code(&mut self, state: &mut State, local: u32, code: Code, out: &mut Vec<Stmt>) -> Val {
+    pub(super) fn set_code(
+        &mut self,
+        state: &mut State,
+        local: u32,
+        code: Code,
+        out: &mut Vec<Stmt>,
+    ) -> Val {
         let value = match code {
             Expr::Const(n) => Val::Known(n),
             Expr::Atom(r) => Val::Reg(r),
@@ -432,7 +455,9 @@ impl<'m> Reader<'m> {
     /// Whether an object belongs to the stack of calls that have returned; what it holds is forgotten.
     pub(super) fn forget_stack(&mut self, state: &mut State, context: u32) {
         let facts = &self.facts;
-        state.own.retain(|id, _| !matches!(facts.get(*id).key, Key::Stack(_, of, _) if of == context));
+        state
+            .own
+            .retain(|id, _| !matches!(facts.get(*id).key, Key::Stack(_, of, _) if of == context));
     }
 }
 

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use weir_model::ids::{ProcessId, RegId, SpanId, VarId};
 use weir_model::program::{
-    Atom, BinOp, Bounds, Decl, Expr, Formula, Process, Program, Property, PropertyKind, Stmt, StmtKind,
+    Atom, BinOp, Bounds, Decl, Expr, Formula, Process, Program, Property, PropertyKind, Stmt,
+    StmtKind,
 };
 
 use super::objects::{Key, ObjectId, Val};
@@ -43,7 +44,10 @@ impl Reader<'_> {
             for code in std::mem::take(&mut thread.code) {
                 body.extend(code);
                 // No piece of code goes on with the next one.
-                if !matches!(body.last(), Some(Stmt { kind: StmtKind::Exit | StmtKind::Goto(_), .. })) {
+                if !matches!(
+                    body.last(),
+                    Some(Stmt { kind: StmtKind::Exit | StmtKind::Goto(_), .. })
+                ) {
                     body.push(Stmt::new(StmtKind::Exit, SpanId::NONE));
                 }
             }
@@ -57,7 +61,12 @@ impl Reader<'_> {
                 register.display = format!("{}.{}", thread.name, register.name);
             }
             let labels = std::mem::take(&mut thread.labels);
-            processes.push(Process { name: thread.name.clone(), registers, labels, body: Vec::new() });
+            processes.push(Process {
+                name: thread.name.clone(),
+                registers,
+                labels,
+                body: Vec::new(),
+            });
         }
         if self.options.races {
             let race = self.races(&numbers);
@@ -68,7 +77,9 @@ impl Reader<'_> {
         let mut used = vec![false; self.cells.len()];
         for body in &bodies {
             visit(body, &mut |stmt| {
-                if let StmtKind::Load(_, at) | StmtKind::Store(at, _) | StmtKind::Rmw(_, at, _) = &stmt.kind {
+                if let StmtKind::Load(_, at) | StmtKind::Store(at, _) | StmtKind::Rmw(_, at, _) =
+                    &stmt.kind
+                {
                     used[at.first.index()] = true;
                 }
             });
@@ -101,7 +112,13 @@ impl Reader<'_> {
                 name = format!("{name}#{count}");
             }
             let init = self.first_value(object, at, size);
-            vars.push(Decl { name, len: None, domain: None, init: vec![vec![init]], span: SpanId::NONE });
+            vars.push(Decl {
+                name,
+                len: None,
+                domain: None,
+                init: vec![vec![init]],
+                span: SpanId::NONE,
+            });
         }
         for (process, mut body) in processes.iter_mut().zip(bodies) {
             renumber(&mut body, &variables);
@@ -110,7 +127,9 @@ impl Reader<'_> {
         for property in &mut properties {
             if let PropertyKind::Never(f) | PropertyKind::Final(_, f) = &mut property.kind {
                 f.replace(&|atom| match atom {
-                    Atom::Var(cell) => variables[cell.index()].map(|var| Expr::Atom(Atom::Var(var))),
+                    Atom::Var(cell) => {
+                        variables[cell.index()].map(|var| Expr::Atom(Atom::Var(var)))
+                    }
                     _ => None,
                 });
             }
@@ -162,7 +181,8 @@ impl Reader<'_> {
         match &object.key {
             Key::Heap(thread, site, _, number) => {
                 // Allocations have the order in which they were found.
-                let same = |o: &&super::objects::Object| matches!(&o.key, Key::Heap(t, ..) if t == thread);
+                let same =
+                    |o: &&super::objects::Object| matches!(&o.key, Key::Heap(t, ..) if t == thread);
                 let number_of = self.facts.objects[..id as usize].iter().filter(same).count();
                 let _ = (site, number);
                 match number_of {
@@ -229,11 +249,14 @@ impl Reader<'_> {
                     && a.cell == b.cell
                     && (a.is_write || b.is_write)
                     && (a.is_plain || b.is_plain);
-                let (Some(p), Some(q)) = (numbers.get(&a.thread), numbers.get(&b.thread)) else { continue };
+                let (Some(p), Some(q)) = (numbers.get(&a.thread), numbers.get(&b.thread)) else {
+                    continue;
+                };
                 if !is_race {
                     continue;
                 }
-                let at = |process: usize, label| Expr::Atom(Atom::At(ProcessId::new(process), label));
+                let at =
+                    |process: usize, label| Expr::Atom(Atom::At(ProcessId::new(process), label));
                 pairs.push(Expr::binary(BinOp::And, at(*p, a.label), at(*q, b.label)));
                 if pairs.len() > MAX_PAIRS {
                     self.refuse(format!("more than {MAX_PAIRS} pairs of accesses might race"));
@@ -256,7 +279,8 @@ pub(super) fn visit(block: &[Stmt], look: &mut dyn FnMut(&Stmt)) {
 /// Scalars get the numbers of variables.
 fn renumber(block: &mut [Stmt], numbers: &[Option<VarId>]) {
     for stmt in block {
-        if let StmtKind::Load(_, at) | StmtKind::Store(at, _) | StmtKind::Rmw(_, at, _) = &mut stmt.kind
+        if let StmtKind::Load(_, at) | StmtKind::Store(at, _) | StmtKind::Rmw(_, at, _) =
+            &mut stmt.kind
             && let Some(var) = numbers[at.first.index()]
         {
             at.first = var;
@@ -268,7 +292,11 @@ fn renumber(block: &mut [Stmt], numbers: &[Option<VarId>]) {
 /// The registers that code reads.
 pub(super) fn reads(stmt: &StmtKind, visit: &mut dyn FnMut(RegId)) {
     match stmt {
-        StmtKind::Assign(_, code) | StmtKind::Assert(code) | StmtKind::Assume(code) | StmtKind::Store(_, code) | StmtKind::If(code, ..) => {
+        StmtKind::Assign(_, code)
+        | StmtKind::Assert(code)
+        | StmtKind::Assume(code)
+        | StmtKind::Store(_, code)
+        | StmtKind::If(code, ..) => {
             code.atoms(&mut |r| visit(*r));
         }
         _ => {}

@@ -7,7 +7,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weir_llvm::{Block, BlockId, Body, Function, Kind, Layout, LocalId, Module, Op, Ordering, Type, TypeId, Value};
+use weir_llvm::{
+    Block, BlockId, Body, Function, Kind, Layout, LocalId, Module, Op, Ordering, Type, TypeId,
+    Value,
+};
 
 /// What is known of a function.
 #[derive(Debug, Default)]
@@ -80,8 +83,10 @@ pub(super) fn successors(block: &Block) -> Vec<BlockId> {
 
 /// Whether calls of a function do nothing and use nothing.
 pub(super) fn is_nothing(name: &str) -> bool {
-    name.starts_with("llvm.lifetime.") || name.starts_with("llvm.dbg.")
-        || name.starts_with("llvm.invariant.") || name.starts_with("llvm.experimental.noalias")
+    name.starts_with("llvm.lifetime.")
+        || name.starts_with("llvm.dbg.")
+        || name.starts_with("llvm.invariant.")
+        || name.starts_with("llvm.experimental.noalias")
 }
 
 impl Info {
@@ -128,7 +133,13 @@ impl Info {
 
     /// The values that are needed before an instruction of a block. The results of a `phi` count as
     /// set before the block.
-    pub fn live_at(&self, module: &Module, blocks: &[Block], block: usize, at: usize) -> BTreeSet<u32> {
+    pub fn live_at(
+        &self,
+        module: &Module,
+        blocks: &[Block],
+        block: usize,
+        at: usize,
+    ) -> BTreeSet<u32> {
         let mut live = self.live_out[block].clone();
         for (number, instruction) in blocks[block].instructions.iter().enumerate().rev() {
             if number < at {
@@ -152,12 +163,13 @@ impl Info {
                     });
                 }
                 Kind::Alloca(..) => {}
-                Kind::Call(call) if matches!(&call.callee, Value::Global(s) if is_nothing(module.symbol(*s))) => {}
+                Kind::Call(call) if matches!(&call.callee, Value::Global(s) if is_nothing(module.symbol(*s))) =>
+                    {}
                 kind => {
                     for value in used(kind) {
                         locals(value, &mut |id| {
-                        live.insert(id);
-                    });
+                            live.insert(id);
+                        });
                     }
                 }
             }
@@ -181,7 +193,8 @@ fn variables(module: &Module, blocks: &[Block]) -> BTreeMap<u32, TypeId> {
     let mut held: BTreeMap<u32, Option<TypeId>> = BTreeMap::new();
     let mut sizes: BTreeMap<u32, u64> = BTreeMap::new();
     for instruction in blocks.iter().flat_map(|block| &block.instructions) {
-        if let (Kind::Alloca(ty, count, _), Some(LocalId(id))) = (&instruction.kind, instruction.result)
+        if let (Kind::Alloca(ty, count, _), Some(LocalId(id))) =
+            (&instruction.kind, instruction.result)
             && matches!(count, None | Some((_, Value::Int(1))))
             && let Some((size, _)) = layout.size(*ty)
         {
@@ -206,28 +219,41 @@ fn variables(module: &Module, blocks: &[Block]) -> BTreeMap<u32, TypeId> {
             }
         };
         match &instruction.kind {
-            Kind::Load { ty, pointer: Value::Local(slot), order: Ordering::NotAtomic, .. } => access(slot.0, *ty),
-            Kind::Store { ty, value, pointer: Value::Local(slot), order: Ordering::NotAtomic, .. } => {
+            Kind::Load { ty, pointer: Value::Local(slot), order: Ordering::NotAtomic, .. } => {
+                access(slot.0, *ty)
+            }
+            Kind::Store {
+                ty,
+                value,
+                pointer: Value::Local(slot),
+                order: Ordering::NotAtomic,
+                ..
+            } => {
                 access(slot.0, *ty);
                 locals(value, &mut |id| {
                     lost.insert(id);
                 });
             }
-            Kind::Call(call)
-                if matches!(&call.callee, Value::Global(s) if is_nothing(module.symbol(*s))) => {}
+            Kind::Call(call) if matches!(&call.callee, Value::Global(s) if is_nothing(module.symbol(*s))) =>
+                {}
             Kind::Phi(_, ways) => {
-                ways.iter().for_each(|(value, _)| locals(value, &mut |id| {
-                    lost.insert(id);
-                }));
+                ways.iter().for_each(|(value, _)| {
+                    locals(value, &mut |id| {
+                        lost.insert(id);
+                    })
+                });
             }
             kind => {
                 for value in used(kind) {
                     locals(value, &mut |id| {
-                    lost.insert(id);
-                });
+                        lost.insert(id);
+                    });
                 }
             }
         }
     }
-    held.into_iter().filter(|(id, _)| !lost.contains(id)).filter_map(|(id, ty)| Some((id, ty?))).collect()
+    held.into_iter()
+        .filter(|(id, _)| !lost.contains(id))
+        .filter_map(|(id, ty)| Some((id, ty?)))
+        .collect()
 }

@@ -10,14 +10,24 @@ use super::explore::State;
 use super::number::{binary, number};
 use super::objects::{Flag, Key, Val};
 
-
 impl Reader<'_> {
     /// Allocation. The results are those of [`Self::locks`].
-    pub(super) fn allocation(&mut self, state: &mut State, name: &str, arguments: &[Val], out: &mut Vec<Stmt>) -> Option<Option<Val>> {
+    pub(super) fn allocation(
+        &mut self,
+        state: &mut State,
+        name: &str,
+        arguments: &[Val],
+        out: &mut Vec<Stmt>,
+    ) -> Option<Option<Val>> {
         let argument = |i: usize| arguments.get(i).copied().unwrap_or(Val::Known(0));
         let is_rust = |word: &str| name.ends_with(word);
         let size = match name {
-            "malloc" | "_Znwm" | "_Znam" | "_ZnwmSt11align_val_t" | "_ZnamSt11align_val_t" | "_ZnwmRKSt9nothrow_t" => argument(0),
+            "malloc"
+            | "_Znwm"
+            | "_Znam"
+            | "_ZnwmSt11align_val_t"
+            | "_ZnamSt11align_val_t"
+            | "_ZnwmRKSt9nothrow_t" => argument(0),
             "aligned_alloc" | "memalign" => argument(1),
             "calloc" => match (argument(0), argument(1)) {
                 (Val::Known(a), Val::Known(b)) => Val::Known(a.checked_mul(b)?),
@@ -27,11 +37,21 @@ impl Reader<'_> {
             "realloc" => argument(1),
             _ if is_rust("__rust_alloc") || is_rust("__rust_alloc_zeroed") => argument(0),
             _ if is_rust("__rust_realloc") => argument(3),
-            "free" | "_ZdlPv" | "_ZdaPv" | "_ZdlPvm" | "_ZdaPvm" | "_ZdlPvSt11align_val_t" | "_ZdlPvmSt11align_val_t" => {
+            "free"
+            | "_ZdlPv"
+            | "_ZdaPv"
+            | "_ZdlPvm"
+            | "_ZdaPvm"
+            | "_ZdlPvSt11align_val_t"
+            | "_ZdlPvmSt11align_val_t" => {
                 return Some(self.free(state, argument(0), out).map(|()| Val::Known(0)));
             }
-            _ if is_rust("__rust_dealloc") => return Some(self.free(state, argument(0), out).map(|()| Val::Known(0))),
-            _ if name.contains("__rust_no_alloc_shim_is_unstable") => return Some(Some(Val::Known(0))),
+            _ if is_rust("__rust_dealloc") => {
+                return Some(self.free(state, argument(0), out).map(|()| Val::Known(0)));
+            }
+            _ if name.contains("__rust_no_alloc_shim_is_unstable") => {
+                return Some(Some(Val::Known(0)));
+            }
             _ => return None,
         };
         let Val::Known(bytes) = size else {
@@ -43,11 +63,17 @@ impl Reader<'_> {
             self.refuse(format!("{bytes} bytes are allocated here, which is more than is read"));
             return Some(None);
         }
-        let Some(new) = self.allocate(state, bytes, name.contains("calloc") || name.contains("zeroed"), out) else { return Some(None) };
+        let Some(new) =
+            self.allocate(state, bytes, name.contains("calloc") || name.contains("zeroed"), out)
+        else {
+            return Some(None);
+        };
         let is_again = name == "realloc" || is_rust("__rust_realloc");
         if is_again && argument(0) != Val::Known(0) {
             let old = match argument(0) {
-                Val::Known(address) => self.facts.find(address).map(|(id, _)| self.facts.get(id).size),
+                Val::Known(address) => {
+                    self.facts.find(address).map(|(id, _)| self.facts.get(id).size)
+                }
                 _ => None,
             };
             let Some(old) = old else {
@@ -70,7 +96,13 @@ impl Reader<'_> {
     }
 
     /// A new object. Each place that allocates has some for each thread; more than that is a limit.
-    pub(super) fn allocate(&mut self, state: &mut State, size: u64, is_zero: bool, out: &mut Vec<Stmt>) -> Option<Val> {
+    pub(super) fn allocate(
+        &mut self,
+        state: &mut State,
+        size: u64,
+        is_zero: bool,
+        out: &mut Vec<Stmt>,
+    ) -> Option<Val> {
         let top = state.top();
         let (context, function, block, at) = (top.context, top.function, top.block, top.at);
         let site = self.facts.context(context, function, block, at);
@@ -93,7 +125,12 @@ impl Reader<'_> {
     }
 
     /// Frees memory.
-    pub(super) fn free(&mut self, state: &mut State, pointer: Val, out: &mut Vec<Stmt>) -> Option<()> {
+    pub(super) fn free(
+        &mut self,
+        state: &mut State,
+        pointer: Val,
+        out: &mut Vec<Stmt>,
+    ) -> Option<()> {
         const NOT_ALLOCATED: &str = "what is freed here is not the beginning of allocated memory";
         const TWICE: &str = "memory is freed twice";
         let one = |this: &mut Self, address: i128, out: &mut Vec<Stmt>| {

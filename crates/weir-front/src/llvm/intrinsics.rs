@@ -19,10 +19,18 @@ impl<'m> Reader<'m> {
         call.arguments.first().map_or(64, |(ty, _)| self.bits(*ty))
     }
 
-    pub(super) fn intrinsic(&mut self, state: &mut State, name: &str, call: &'m Call, result: Option<u32>, out: &mut Vec<Stmt>) -> Option<bool> {
+    pub(super) fn intrinsic(
+        &mut self,
+        state: &mut State,
+        name: &str,
+        call: &'m Call,
+        result: Option<u32>,
+        out: &mut Vec<Stmt>,
+    ) -> Option<bool> {
         let mut arguments = Vec::new();
         for (ty, value) in &call.arguments {
-            arguments.push(self.value(state, *ty, value, out)?.first().copied().unwrap_or(Val::Undef));
+            arguments
+                .push(self.value(state, *ty, value, out)?.first().copied().unwrap_or(Val::Undef));
         }
         let argument = |i: usize| arguments.get(i).copied().unwrap_or(Val::Undef);
         let bits = self.width(call);
@@ -32,7 +40,9 @@ impl<'m> Reader<'m> {
         let values: Vec<Val> = match part(1) {
             "memcpy" | "memmove" => {
                 let Val::Known(size) = argument(2) else {
-                    self.refuse("how much memory is copied here is only known when the program runs");
+                    self.refuse(
+                        "how much memory is copied here is only known when the program runs",
+                    );
                     return None;
                 };
                 if !self.copy(state, a, b, u64::try_from(size).ok()?, out)? {
@@ -50,7 +60,8 @@ impl<'m> Reader<'m> {
                     let value = (0..length).fold(0, |all, i| all | byte << (8 * i));
                     let value = Val::Known(weir_llvm::wrap(value, length as u32 * 8));
                     let pointer = self.moved(a, at, out);
-                    if self.write_scalar(state, pointer, length, value, Order::Plain, out).is_none() {
+                    if self.write_scalar(state, pointer, length, value, Order::Plain, out).is_none()
+                    {
                         return Some(false);
                     }
                 }
@@ -58,7 +69,8 @@ impl<'m> Reader<'m> {
             }
             "expect" | "launder" | "strip" | "ptr" | "ssa" | "annotation" => vec![a],
             "threadlocal" => vec![a],
-            "assume" | "prefetch" | "stacksave" | "stackrestore" | "donothing" | "sideeffect" | "pseudoprobe" | "x86" | "experimental" | "var" => {
+            "assume" | "prefetch" | "stacksave" | "stackrestore" | "donothing" | "sideeffect"
+            | "pseudoprobe" | "x86" | "experimental" | "var" => {
                 if part(1) == "x86" && !name.contains("pause") {
                     self.refuse(format!("`{name}` is not read"));
                     return None;
@@ -72,10 +84,18 @@ impl<'m> Reader<'m> {
                 if a == Val::Undef || b == Val::Undef {
                     vec![Val::Undef, Val::Undef]
                 } else {
-                    return self.with_overflow(state, (part(1), part(2)), bits, (a, b), result?, out);
+                    return self.with_overflow(
+                        state,
+                        (part(1), part(2)),
+                        bits,
+                        (a, b),
+                        result?,
+                        out,
+                    );
                 }
             }
-            "smax" | "smin" | "umax" | "umin" | "abs" | "fshl" | "fshr" | "ctpop" | "ctlz" | "cttz" | "bswap" | "bitreverse" | "scmp" | "ucmp"
+            "smax" | "smin" | "umax" | "umin" | "abs" | "fshl" | "fshr" | "ctpop" | "ctlz"
+            | "cttz" | "bswap" | "bitreverse" | "scmp" | "ucmp"
                 if arguments.contains(&Val::Undef) =>
             {
                 vec![Val::Undef]
@@ -101,7 +121,10 @@ impl<'m> Reader<'m> {
             }
             "abs" => {
                 let negative = binary(BinOp::Lt, x.clone(), number(0));
-                let code = number::wrap(bits, choose(negative, binary(BinOp::Sub, number(0), x.clone()), x));
+                let code = number::wrap(
+                    bits,
+                    choose(negative, binary(BinOp::Sub, number(0), x.clone()), x),
+                );
                 vec![self.made(state, code, result, out)?]
             }
             "ctpop" | "ctlz" | "cttz" | "bswap" | "bitreverse" | "fshl" | "fshr" => {
@@ -120,7 +143,15 @@ impl<'m> Reader<'m> {
     }
 
     /// Sums and products that say whether they overflow, or that stop at the end of the range.
-    fn with_overflow(&mut self, state: &mut State, (what, how): (&str, &str), bits: u32, (a, b): (Val, Val), result: u32, out: &mut Vec<Stmt>) -> Option<bool> {
+    fn with_overflow(
+        &mut self,
+        state: &mut State,
+        (what, how): (&str, &str),
+        bits: u32,
+        (a, b): (Val, Val),
+        result: u32,
+        out: &mut Vec<Stmt>,
+    ) -> Option<bool> {
         let is_known = matches!((a, b), (Val::Known(_), Val::Known(_)));
         if bits > 64 && !is_known || bits > 126 {
             self.refuse(format!("numbers of {bits} bits are not read"));
@@ -132,7 +163,8 @@ impl<'m> Reader<'m> {
             _ => Binary::Mul,
         };
         let is_signed = what.starts_with('s');
-        let operand = |v: Val| if is_signed { code_of(v) } else { number::unsigned(bits, code_of(v)) };
+        let operand =
+            |v: Val| if is_signed { code_of(v) } else { number::unsigned(bits, code_of(v)) };
         let range = if is_signed { number::range(bits) } else { (0, (1 << bits) - 1) };
         let exact = number::exact(op, bits, operand(a), operand(b));
         let exact = self.in_register(exact, out);
@@ -150,7 +182,8 @@ impl<'m> Reader<'m> {
                 Expr::Const(n) => Val::Known(n),
                 code => {
                     let context = state.top().context;
-                    let register = self.register(super::Home::Local(context, result, 1, 0), || "overflow".into());
+                    let register = self
+                        .register(super::Home::Local(context, result, 1, 0), || "overflow".into());
                     self.emit(out, weir_model::program::StmtKind::Assign(register, code));
                     Val::Reg(register)
                 }
@@ -169,7 +202,9 @@ impl<'m> Reader<'m> {
             match argument {
                 Val::Known(n) if bits <= 64 => known.push(*n as u64 & (u64::MAX >> (64 - bits))),
                 _ => {
-                    self.refuse(format!("`llvm.{what}` of a number that only the run knows is not read"));
+                    self.refuse(format!(
+                        "`llvm.{what}` of a number that only the run knows is not read"
+                    ));
                     return None;
                 }
             }
@@ -206,12 +241,20 @@ impl<'m> Reader<'m> {
                 let Some((id, at)) = self.inside(address, size) else { continue };
                 let accesses = self.facts.accesses_of(id);
                 let mut add = |start: u64, length: u64| {
-                    cuts.extend([start, start + length].into_iter().filter(|c| (at..at + size).contains(c)).map(|c| c - at));
+                    cuts.extend(
+                        [start, start + length]
+                            .into_iter()
+                            .filter(|c| (at..at + size).contains(c))
+                            .map(|c| c - at),
+                    );
                 };
                 accesses.into_iter().for_each(|(start, length)| add(start, length));
                 let known = [state.own.get(&id), self.memory.get(&id)];
                 for bytes in known.into_iter().flatten() {
-                    bytes.over(at, size).into_iter().for_each(|(start, length, _)| add(start, length));
+                    bytes
+                        .over(at, size)
+                        .into_iter()
+                        .for_each(|(start, length, _)| add(start, length));
                 }
             }
         }
@@ -234,7 +277,14 @@ impl<'m> Reader<'m> {
     }
 
     /// Copies memory. Returns whether execution goes on.
-    pub(super) fn copy(&mut self, state: &mut State, to: Val, from: Val, size: u64, out: &mut Vec<Stmt>) -> Option<bool> {
+    pub(super) fn copy(
+        &mut self,
+        state: &mut State,
+        to: Val,
+        from: Val,
+        size: u64,
+        out: &mut Vec<Stmt>,
+    ) -> Option<bool> {
         let pieces = self.pieces(state, &[to, from], size)?;
         let mut values = Vec::new();
         for &(at, length) in &pieces {
@@ -246,14 +296,22 @@ impl<'m> Reader<'m> {
             };
             let mut alternative = 0;
             let into = loop {
-                let home = super::Home::Local(context, u32::MAX - 1 - block, number_of, (at as u32) << 4 | alternative);
+                let home = super::Home::Local(
+                    context,
+                    u32::MAX - 1 - block,
+                    number_of,
+                    (at as u32) << 4 | alternative,
+                );
                 let register = self.register(home, || "copy".into());
                 if !state.uses_register(register) || alternative > 14 {
                     break register;
                 }
                 alternative += 1;
             };
-            let Some(value) = self.read_scalar(state, pointer, length, Order::Plain, into, out) else { return Some(false) };
+            let Some(value) = self.read_scalar(state, pointer, length, Order::Plain, into, out)
+            else {
+                return Some(false);
+            };
             values.push(value);
         }
         for (&(at, length), value) in pieces.iter().zip(values) {
@@ -266,14 +324,25 @@ impl<'m> Reader<'m> {
     }
 
     /// Inline assembly, by its text.
-    pub(super) fn assembly(&mut self, state: &mut State, text: &str, constraints: &str, result: Option<u32>, out: &mut Vec<Stmt>) -> Option<bool> {
-        let words: Vec<&str> = text.split([';', '\n', '\t', ' ']).filter(|word| !word.is_empty()).collect();
+    pub(super) fn assembly(
+        &mut self,
+        state: &mut State,
+        text: &str,
+        constraints: &str,
+        result: Option<u32>,
+        out: &mut Vec<Stmt>,
+    ) -> Option<bool> {
+        let words: Vec<&str> =
+            text.split([';', '\n', '\t', ' ']).filter(|word| !word.is_empty()).collect();
         match words[..] {
             // Only the compiler must not move accesses, and it has not.
             [] if result.is_none() => {}
-            ["pause" | "nop"] | ["rep", "nop"] | ["rep", "ret"] | ["yield"] if result.is_none() => {}
+            ["pause" | "nop"] | ["rep", "nop"] | ["rep", "ret"] | ["yield"] if result.is_none() => {
+            }
             ["mfence"] | ["dmb", "ish"] => self.fence(Order::SeqCst, out),
-            ["lock", "addl", ..] if constraints.contains("memory") && result.is_none() && text.contains("$0,") => {
+            ["lock", "addl", ..]
+                if constraints.contains("memory") && result.is_none() && text.contains("$0,") =>
+            {
                 self.fence(Order::SeqCst, out);
             }
             ["lfence"] => self.fence(Order::Acquire, out),

@@ -16,7 +16,15 @@ const MAX_TEXT: usize = 300;
 
 impl Reader<'_> {
     /// A function that is not in the module.
-    pub(super) fn library(&mut self, state: &mut State, name: &str, arguments: &[Val], result: Option<u32>, out: &mut Vec<Stmt>, depth: usize) -> Option<bool> {
+    pub(super) fn library(
+        &mut self,
+        state: &mut State,
+        name: &str,
+        arguments: &[Val],
+        result: Option<u32>,
+        out: &mut Vec<Stmt>,
+        depth: usize,
+    ) -> Option<bool> {
         let argument = |i: usize| arguments.get(i).copied().unwrap_or(Val::Known(0));
         // What a call gives, if it goes on. Those that end the way return at once.
         let given = match name {
@@ -29,14 +37,21 @@ impl Reader<'_> {
                 }
                 Val::Known(0)
             }
-            "weir_spawn" => Val::Known(self.start_at(state, argument(0), argument(1), out)? as i128),
+            "weir_spawn" => {
+                Val::Known(self.start_at(state, argument(0), argument(1), out)? as i128)
+            }
             "pthread_join" | "thrd_join" => {
                 let asks = argument(1) != Val::Known(0);
                 let into = asks.then(|| result.unwrap_or(u32::MAX));
-                let Some(value) = self.join(argument(0), into, state, out) else { return Some(false) };
+                let Some(value) = self.join(argument(0), into, state, out) else {
+                    return Some(false);
+                };
                 if asks {
                     let size = if name == "thrd_join" { 4 } else { 8 };
-                    if self.write_scalar(state, argument(1), size, value, Order::Plain, out).is_none() {
+                    if self
+                        .write_scalar(state, argument(1), size, value, Order::Plain, out)
+                        .is_none()
+                    {
                         return Some(false);
                     }
                 }
@@ -50,9 +65,14 @@ impl Reader<'_> {
             }
             "_ZNSt6thread4joinEv" => {
                 let into = self.temporary();
-                let Some(handle) = self.read_scalar(state, argument(0), 8, Order::Plain, into, out) else { return Some(false) };
+                let Some(handle) = self.read_scalar(state, argument(0), 8, Order::Plain, into, out)
+                else {
+                    return Some(false);
+                };
                 if self.join(handle, None, state, out).is_none()
-                    || self.write_scalar(state, argument(0), 8, Val::Known(0), Order::Plain, out).is_none()
+                    || self
+                        .write_scalar(state, argument(0), 8, Val::Known(0), Order::Plain, out)
+                        .is_none()
                 {
                     return Some(false);
                 }
@@ -97,7 +117,9 @@ impl Reader<'_> {
                     Val::Known(n) => usize::try_from(n).ok(),
                     _ => None,
                 };
-                let words = self.text_at(arguments.first(), length).unwrap_or_else(|| "a failure".to_owned());
+                let words = self
+                    .text_at(arguments.first(), length)
+                    .unwrap_or_else(|| "a failure".to_owned());
                 return self.fail(&words, out);
             }
             "weir_assume" | "__VERIFIER_assume" | "assume_abort_if_not" => {
@@ -114,7 +136,9 @@ impl Reader<'_> {
                 }
                 Val::Known(0)
             }
-            "__VERIFIER_nondet_bool" | "__VERIFIER_nondet__Bool" => self.any(state, vec![0, 1], result, out)?,
+            "__VERIFIER_nondet_bool" | "__VERIFIER_nondet__Bool" => {
+                self.any(state, vec![0, 1], result, out)?
+            }
             "__VERIFIER_nondet_char" => self.any(state, (-128..128).collect(), result, out)?,
             "__VERIFIER_nondet_uchar" => self.any(state, (-128..128).collect(), result, out)?,
             "weir_any" => match (argument(0), argument(1)) {
@@ -122,11 +146,15 @@ impl Reader<'_> {
                     self.any(state, (low..=high).collect(), result, out)?
                 }
                 _ => {
-                    self.refuse(format!("`weir_any` needs a known range of at most {MAX_ANY} values"));
+                    self.refuse(format!(
+                        "`weir_any` needs a known range of at most {MAX_ANY} values"
+                    ));
                     return None;
                 }
             },
-            "weir_atomic_begin" | "__VERIFIER_atomic_begin" => return self.atomic_block(state, out, depth),
+            "weir_atomic_begin" | "__VERIFIER_atomic_begin" => {
+                return self.atomic_block(state, out, depth);
+            }
             "weir_atomic_end" | "__VERIFIER_atomic_end" => {
                 if state.is_atomic {
                     state.is_atomic = false;
@@ -146,13 +174,22 @@ impl Reader<'_> {
             _ if name.contains("lang_start_internal") => {
                 let into = self.temporary();
                 let slot = self.moved(argument(1), 40, out);
-                let Some(main) = self.read_scalar(state, slot, 8, Order::Plain, into, out) else { return Some(false) };
+                let Some(main) = self.read_scalar(state, slot, 8, Order::Plain, into, out) else {
+                    return Some(false);
+                };
                 let Val::Known(main) = main else { return None };
                 let Some(function) = self.function_at(main) else {
                     self.refuse("the function that Rust's `main` calls is not known");
                     return None;
                 };
-                return self.enter(state, function, vec![vec![argument(0)]], Then::GoOn(result), out, depth);
+                return self.enter(
+                    state,
+                    function,
+                    vec![vec![argument(0)]],
+                    Then::GoOn(result),
+                    out,
+                    depth,
+                );
             }
             _ => {
                 if let Some(given) = self.locks(state, name, arguments, result, out) {
@@ -170,7 +207,9 @@ impl Reader<'_> {
                 } else {
                     if !self.is_stopped() {
                         let name = plain_name(name);
-                        self.refuse(format!("the function `{name}` is not in this module, and Weir does not know it"));
+                        self.refuse(format!(
+                            "the function `{name}` is not in this module, and Weir does not know it"
+                        ));
                     }
                     return None;
                 }
@@ -186,7 +225,11 @@ impl Reader<'_> {
     }
 
     /// A text in memory that is known.
-    pub(super) fn text_at(&mut self, pointer: Option<&Val>, length: Option<usize>) -> Option<String> {
+    pub(super) fn text_at(
+        &mut self,
+        pointer: Option<&Val>,
+        length: Option<usize>,
+    ) -> Option<String> {
         let Some(Val::Known(address)) = pointer else { return None };
         let (id, mut at) = self.inside(*address, 0)?;
         let bytes = self.in_memory(id).clone();
@@ -202,14 +245,26 @@ impl Reader<'_> {
     }
 
     /// One of some values.
-    pub(super) fn any(&mut self, state: &mut State, values: Vec<i128>, result: Option<u32>, out: &mut Vec<Stmt>) -> Option<Val> {
+    pub(super) fn any(
+        &mut self,
+        state: &mut State,
+        values: Vec<i128>,
+        result: Option<u32>,
+        out: &mut Vec<Stmt>,
+    ) -> Option<Val> {
         let register = self.home(state, result?, 0);
         self.emit(out, StmtKind::Any(register, values));
         Some(Val::Reg(register))
     }
 
     /// Starts a thread with a function at an address.
-    pub(super) fn start_at(&mut self, state: &mut State, function: Val, argument: Val, out: &mut Vec<Stmt>) -> Option<usize> {
+    pub(super) fn start_at(
+        &mut self,
+        state: &mut State,
+        function: Val,
+        argument: Val,
+        out: &mut Vec<Stmt>,
+    ) -> Option<usize> {
         let found = match function {
             Val::Known(address) => self.function_at(address),
             _ => None,
@@ -217,14 +272,22 @@ impl Reader<'_> {
         match found {
             Some(function) => self.start(state, function, argument, Then::Forget, out),
             None => {
-                self.refuse("which function this thread executes is only known when the program runs");
+                self.refuse(
+                    "which function this thread executes is only known when the program runs",
+                );
                 None
             }
         }
     }
 
     /// Starts a `std::thread`: its state is an object with a virtual function, and is deleted in the end.
-    pub(super) fn start_cpp(&mut self, state: &mut State, this: Val, owner: Val, out: &mut Vec<Stmt>) -> Option<Option<()>> {
+    pub(super) fn start_cpp(
+        &mut self,
+        state: &mut State,
+        this: Val,
+        owner: Val,
+        out: &mut Vec<Stmt>,
+    ) -> Option<Option<()>> {
         let mut read = |reader: &mut Self, pointer: Val, offset: u64| {
             let into = reader.temporary();
             let pointer = reader.moved(pointer, offset, out);
@@ -251,7 +314,12 @@ impl Reader<'_> {
     }
 
     /// A block that is one step.
-    pub(super) fn atomic_block(&mut self, state: &mut State, out: &mut Vec<Stmt>, depth: usize) -> Option<bool> {
+    pub(super) fn atomic_block(
+        &mut self,
+        state: &mut State,
+        out: &mut Vec<Stmt>,
+        depth: usize,
+    ) -> Option<bool> {
         if state.is_atomic {
             self.refuse("an atomic block in an atomic block is not read");
             return None;
@@ -270,7 +338,13 @@ impl Reader<'_> {
     }
 
     /// Code as what a call gives.
-    pub(super) fn given(&mut self, state: &mut State, code: weir_model::program::Code, result: Option<u32>, out: &mut Vec<Stmt>) -> Option<Option<Val>> {
+    pub(super) fn given(
+        &mut self,
+        state: &mut State,
+        code: weir_model::program::Code,
+        result: Option<u32>,
+        out: &mut Vec<Stmt>,
+    ) -> Option<Option<Val>> {
         match result {
             Some(result) => {
                 let code = self.in_register(code, out);
@@ -293,7 +367,10 @@ impl Reader<'_> {
             ("panic_const_shl_overflow", "attempt to shift left with overflow"),
             ("panic_const_shr_overflow", "attempt to shift right with overflow"),
             ("panic_const_div_by_zero", "attempt to divide by zero"),
-            ("panic_const_rem_by_zero", "attempt to calculate the remainder with a divisor of zero"),
+            (
+                "panic_const_rem_by_zero",
+                "attempt to calculate the remainder with a divisor of zero",
+            ),
             ("panic_const_div_overflow", "attempt to divide with overflow"),
             ("panic_const_rem_overflow", "attempt to calculate the remainder with overflow"),
             ("6option13unwrap_failed", "`unwrap` is called on `None`"),
@@ -315,7 +392,9 @@ impl Reader<'_> {
             let what = plain_name(name);
             return Some(format!("an exception is thrown: `{what}`"));
         }
-        let is_panic = name.contains("9panicking") || name.contains("13expect_failed") || name.contains("begin_panic");
+        let is_panic = name.contains("9panicking")
+            || name.contains("13expect_failed")
+            || name.contains("begin_panic");
         if !is_panic {
             return None;
         }
@@ -323,7 +402,9 @@ impl Reader<'_> {
             Some(Val::Known(n)) => usize::try_from(*n).ok(),
             _ => None,
         };
-        let is_plain = name.contains("panicking5panic") || name.contains("13expect_failed") || name.contains("begin_panic");
+        let is_plain = name.contains("panicking5panic")
+            || name.contains("13expect_failed")
+            || name.contains("begin_panic");
         let text = match (is_plain && !name.contains("panic_fmt"), length) {
             (true, Some(length)) => self.text_at(arguments.first(), Some(length)),
             _ => None,
@@ -341,15 +422,57 @@ const NULL_POINTER: &str = "a null pointer is followed";
 fn is_pause(name: &str) -> bool {
     matches!(
         name,
-        "sched_yield" | "thrd_yield" | "pthread_yield" | "usleep" | "sleep" | "nanosleep" | "thrd_sleep" | "printf"
-            | "puts" | "putchar" | "fprintf" | "fputs" | "fflush" | "perror" | "fwrite" | "fputc" | "putc" | "srand" | "setbuf"
-            | "setvbuf" | "weir_spin_hint" | "pthread_detach" | "thrd_detach" | "pthread_attr_init"
-            | "pthread_attr_destroy" | "pthread_attr_setdetachstate" | "pthread_mutexattr_init"
-            | "pthread_mutexattr_destroy" | "pthread_setconcurrency" | "pthread_mutex_destroy"
-            | "pthread_spin_destroy" | "mtx_destroy" | "pthread_cond_init" | "cnd_init" | "pthread_cond_destroy"
-            | "cnd_destroy" | "pthread_cond_signal" | "pthread_cond_broadcast" | "cnd_signal" | "cnd_broadcast"
-            | "pthread_barrier_destroy" | "sem_destroy" | "pthread_rwlock_destroy" | "__cxa_atexit" | "atexit"
-            | "__cxa_thread_atexit" | "_ZNSt6thread6_StateD2Ev" | "_ZNSt8ios_base4InitC1Ev" | "_ZNSt8ios_base4InitD1Ev"
-            | "__VERIFIER_loop_bound" | "__VERIFIER_loop_begin" | "__VERIFIER_spin_start"
+        "sched_yield"
+            | "thrd_yield"
+            | "pthread_yield"
+            | "usleep"
+            | "sleep"
+            | "nanosleep"
+            | "thrd_sleep"
+            | "printf"
+            | "puts"
+            | "putchar"
+            | "fprintf"
+            | "fputs"
+            | "fflush"
+            | "perror"
+            | "fwrite"
+            | "fputc"
+            | "putc"
+            | "srand"
+            | "setbuf"
+            | "setvbuf"
+            | "weir_spin_hint"
+            | "pthread_detach"
+            | "thrd_detach"
+            | "pthread_attr_init"
+            | "pthread_attr_destroy"
+            | "pthread_attr_setdetachstate"
+            | "pthread_mutexattr_init"
+            | "pthread_mutexattr_destroy"
+            | "pthread_setconcurrency"
+            | "pthread_mutex_destroy"
+            | "pthread_spin_destroy"
+            | "mtx_destroy"
+            | "pthread_cond_init"
+            | "cnd_init"
+            | "pthread_cond_destroy"
+            | "cnd_destroy"
+            | "pthread_cond_signal"
+            | "pthread_cond_broadcast"
+            | "cnd_signal"
+            | "cnd_broadcast"
+            | "pthread_barrier_destroy"
+            | "sem_destroy"
+            | "pthread_rwlock_destroy"
+            | "__cxa_atexit"
+            | "atexit"
+            | "__cxa_thread_atexit"
+            | "_ZNSt6thread6_StateD2Ev"
+            | "_ZNSt8ios_base4InitC1Ev"
+            | "_ZNSt8ios_base4InitD1Ev"
+            | "__VERIFIER_loop_bound"
+            | "__VERIFIER_loop_begin"
+            | "__VERIFIER_spin_start"
     )
 }

@@ -16,14 +16,24 @@ pub(super) const NULL: &str = "a null pointer is followed";
 pub(super) const OUTSIDE: &str = "an address outside of every object is accessed";
 pub(super) const FREED: &str = "memory is used after it was freed";
 
-
 impl Reader<'_> {
     /// An object of the stack.
-    pub(super) fn stack_object(&mut self, context: u32, function: usize, local: u32, size: u64) -> ObjectId {
+    pub(super) fn stack_object(
+        &mut self,
+        context: u32,
+        function: usize,
+        local: u32,
+        size: u64,
+    ) -> ObjectId {
         let thread = self.current;
         let of = self.threads[thread].name.clone();
         let name = self.variable_name(function, local);
-        self.facts.object(Key::Stack(thread, context, local), || format!("{of}.{name}"), size, false)
+        self.facts.object(
+            Key::Stack(thread, context, local),
+            || format!("{of}.{name}"),
+            size,
+            false,
+        )
     }
 
     pub(super) fn variable_name(&self, function: usize, local: u32) -> String {
@@ -66,7 +76,14 @@ impl Reader<'_> {
     }
 
     /// A scalar made of others that overlap it.
-    pub(super) fn compose(&mut self, bytes: &Bytes, at: u64, size: u64, into: Option<RegId>, out: &mut Vec<Stmt>) -> Val {
+    pub(super) fn compose(
+        &mut self,
+        bytes: &Bytes,
+        at: u64,
+        size: u64,
+        into: Option<RegId>,
+        out: &mut Vec<Stmt>,
+    ) -> Val {
         let parts = bytes.over(at, size);
         match parts[..] {
             [] => return bytes.rest,
@@ -99,7 +116,15 @@ impl Reader<'_> {
     }
 
     /// Writes a scalar to bytes; what is left of those that it overlaps stays.
-    pub(super) fn put(&mut self, id: ObjectId, bytes: &mut Bytes, at: u64, size: u64, value: Val, out: &mut Vec<Stmt>) {
+    pub(super) fn put(
+        &mut self,
+        id: ObjectId,
+        bytes: &mut Bytes,
+        at: u64,
+        size: u64,
+        value: Val,
+        out: &mut Vec<Stmt>,
+    ) {
         for (start, length, old) in bytes.over(at, size) {
             bytes.scalars.remove(&start);
             let before = (start, at.saturating_sub(start));
@@ -109,11 +134,18 @@ impl Reader<'_> {
                     let part = match old {
                         Val::Undef => Val::Undef,
                         old => {
-                            let moved = binary(BinOp::Shr, code_of(old), number(i128::from((byte - start) * 8)));
+                            let moved = binary(
+                                BinOp::Shr,
+                                code_of(old),
+                                number(i128::from((byte - start) * 8)),
+                            );
                             match number::wrap(8, moved) {
                                 Expr::Const(n) => Val::Known(n),
                                 code => {
-                                    let register = self.register(super::Home::Bytes(id, byte, 1), || "byte".into());
+                                    let register = self
+                                        .register(super::Home::Bytes(id, byte, 1), || {
+                                            "byte".into()
+                                        });
                                     self.emit(out, StmtKind::Assign(register, code));
                                     Val::Reg(register)
                                 }
@@ -157,14 +189,28 @@ impl Reader<'_> {
     }
 
     /// A scalar as a place of a statement.
-    pub(super) fn place(&mut self, id: ObjectId, at: u64, size: u64, order: Order, is_write: bool) -> Place {
+    pub(super) fn place(
+        &mut self,
+        id: ObjectId,
+        at: u64,
+        size: u64,
+        order: Order,
+        is_write: bool,
+    ) -> Place {
         self.facts.access(id, at, size, is_write, self.is_loose);
         let cell = self.cell((id, at, size));
         Place::var(VarId::new(cell)).ordered(order)
     }
 
     /// The place of an access that has to be one scalar.
-    pub(super) fn one_place(&mut self, id: ObjectId, at: u64, size: u64, order: Order, is_write: bool) -> Option<Place> {
+    pub(super) fn one_place(
+        &mut self,
+        id: ObjectId,
+        at: u64,
+        size: u64,
+        order: Order,
+        is_write: bool,
+    ) -> Option<Place> {
         if !self.is_loose {
             self.facts.keep_whole(id, at, size);
         }
@@ -234,7 +280,9 @@ impl Reader<'_> {
     pub(super) fn escape(&mut self, state: &mut State, held: &Addresses) {
         self.give_away(held);
         let mut open: Vec<ObjectId> = match held {
-            Addresses::These(all) => all.iter().filter_map(|a| Some(self.facts.find(*a)?.0)).collect(),
+            Addresses::These(all) => {
+                all.iter().filter_map(|a| Some(self.facts.find(*a)?.0)).collect()
+            }
             Addresses::Any => state.own.keys().copied().collect(),
         };
         while let Some(id) = open.pop() {

@@ -121,7 +121,8 @@ fn read_here(name: &str, text: &str, settings: &Settings) -> crate::Read {
     let mut facts = Facts::default();
     for _ in 0..MAX_READINGS {
         facts.is_changed = false;
-        let mut reader = Reader::new(&module, Source::new(name, text), settings, std::mem::take(&mut facts));
+        let mut reader =
+            Reader::new(&module, Source::new(name, text), settings, std::mem::take(&mut facts));
         reader.program(first);
         if !reader.facts.is_changed && reader.has_met_nothing && !reader.facts.is_anywhere {
             // What these pointers lead to is not known, so it may be anything.
@@ -299,8 +300,12 @@ impl<'m> Reader<'m> {
     /// Reports an error where the reader is, with the calls that lead there.
     fn error(&mut self, message: impl Into<String>) {
         let mut message = message.into();
-        let names: Vec<String> =
-            self.calls.iter().rev().map(|f| calls::plain_name(&self.module.functions[*f].name)).collect();
+        let names: Vec<String> = self
+            .calls
+            .iter()
+            .rev()
+            .map(|f| calls::plain_name(&self.module.functions[*f].name))
+            .collect();
         if names.len() > 1 {
             let shown = names.len().min(6);
             message += &format!(" (in {})", names[..shown].join(", called by "));
@@ -374,7 +379,10 @@ impl<'m> Reader<'m> {
     /// Adds a statement.
     fn emit(&mut self, out: &mut Vec<Stmt>, kind: StmtKind) {
         self.is_alone = false;
-        let is_step = !matches!(kind, StmtKind::Goto(_) | StmtKind::Label(_) | StmtKind::Assign(..) | StmtKind::If(..));
+        let is_step = !matches!(
+            kind,
+            StmtKind::Goto(_) | StmtKind::Label(_) | StmtKind::Assign(..) | StmtKind::If(..)
+        );
         out.push(Stmt::new(kind, self.span));
         let thread = self.thread();
         thread.statements += 1;

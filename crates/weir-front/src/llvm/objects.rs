@@ -179,7 +179,13 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    pub fn object(&mut self, key: Key, name: impl FnOnce() -> String, size: u64, is_constant: bool) -> ObjectId {
+    pub fn object(
+        &mut self,
+        key: Key,
+        name: impl FnOnce() -> String,
+        size: u64,
+        is_constant: bool,
+    ) -> ObjectId {
         if let Some(&id) = self.by_key.get(&key) {
             return id;
         }
@@ -220,7 +226,14 @@ impl Facts {
 
     /// Notes an access by a statement, and returns the scalars that it is made of. It is loose if
     /// only the run knows the pointer.
-    pub fn access(&mut self, id: ObjectId, at: u64, size: u64, is_write: bool, is_loose: bool) -> Vec<(u64, u64)> {
+    pub fn access(
+        &mut self,
+        id: ObjectId,
+        at: u64,
+        size: u64,
+        is_write: bool,
+        is_loose: bool,
+    ) -> Vec<(u64, u64)> {
         let all = if is_loose { &mut self.loose } else { &mut self.accesses };
         self.is_changed |= all.entry(id).or_default().insert((at, size));
         if is_write {
@@ -249,7 +262,9 @@ impl Facts {
         let loose = self.loose.get(&id).into_iter().flatten();
         let loose = loose.filter(|(start, length)| !self.divides(id, *start, *length));
         for &(start, length) in known.chain(loose) {
-            cuts.extend([start, start + length].into_iter().filter(|c| (at..at + size).contains(c)));
+            cuts.extend(
+                [start, start + length].into_iter().filter(|c| (at..at + size).contains(c)),
+            );
         }
         let cuts: Vec<u64> = cuts.into_iter().collect();
         cuts.windows(2).map(|pair| (pair[0], pair[1] - pair[0])).collect()
@@ -259,7 +274,11 @@ impl Facts {
     pub fn accesses_of(&self, id: ObjectId) -> BTreeSet<(u64, u64)> {
         let all = [self.accesses.get(&id), self.loose.get(&id)];
         let all = all.into_iter().flatten().flatten().copied();
-        all.filter(|(at, size)| !self.divides(id, *at, *size) || self.accesses.get(&id).is_some_and(|a| a.contains(&(*at, *size)))).collect()
+        all.filter(|(at, size)| {
+            !self.divides(id, *at, *size)
+                || self.accesses.get(&id).is_some_and(|a| a.contains(&(*at, *size)))
+        })
+        .collect()
     }
 
     /// Whether a statement writes some of these bytes.

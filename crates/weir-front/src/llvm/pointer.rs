@@ -41,7 +41,13 @@ impl<'m> Reader<'m> {
     }
 
     /// The scalars of a value; nothing if there is an error.
-    pub(super) fn value(&mut self, state: &mut State, ty: TypeId, value: &Value, out: &mut Vec<Stmt>) -> Option<Vec<Val>> {
+    pub(super) fn value(
+        &mut self,
+        state: &mut State,
+        ty: TypeId,
+        value: &Value,
+        out: &mut Vec<Stmt>,
+    ) -> Option<Vec<Val>> {
         let one = |val| Some(vec![val]);
         match value {
             Value::Local(LocalId(id)) => {
@@ -70,7 +76,9 @@ impl<'m> Reader<'m> {
                 let address = self.address_of(state, *symbol)?;
                 one(Val::Known(address))
             }
-            Value::Bytes(bytes) => Some(bytes.iter().map(|b| Val::Known(i128::from(*b as i8))).collect()),
+            Value::Bytes(bytes) => {
+                Some(bytes.iter().map(|b| Val::Known(i128::from(*b as i8))).collect())
+            }
             Value::Aggregate(elements) => {
                 let mut all = Vec::new();
                 for (ty, value) in elements {
@@ -92,7 +100,13 @@ impl<'m> Reader<'m> {
     }
 
     /// One scalar.
-    pub(super) fn scalar(&mut self, state: &mut State, ty: TypeId, value: &Value, out: &mut Vec<Stmt>) -> Option<Val> {
+    pub(super) fn scalar(
+        &mut self,
+        state: &mut State,
+        ty: TypeId,
+        value: &Value,
+        out: &mut Vec<Stmt>,
+    ) -> Option<Val> {
         let values = self.value(state, ty, value, out)?;
         match values[..] {
             [value] => Some(value),
@@ -182,10 +196,13 @@ impl<'m> Reader<'m> {
         let mut bytes = Bytes::new(Val::Known(0));
         let module = self.module;
         let name = module.symbol(symbol);
-        let Some(global) = module.globals.iter().find(|global| global.name == name) else { return bytes };
+        let Some(global) = module.globals.iter().find(|global| global.name == name) else {
+            return bytes;
+        };
         match &global.init {
             None => {
-                if !global.is_constant && !matches!(name, "stdout" | "stderr" | "stdin" | "environ") {
+                if !global.is_constant && !matches!(name, "stdout" | "stderr" | "stdin" | "environ")
+                {
                     let plain = super::calls::plain_name(name);
                     self.refuse(format!("the variable `{plain}` is defined elsewhere"));
                 }
@@ -234,7 +251,12 @@ impl<'m> Reader<'m> {
     }
 
     /// What an operation makes of addresses: known ones one by one, if the other operand is known.
-    pub(super) fn mapped(&self, a: Val, b: Val, map: impl Fn(i128, i128) -> Option<i128>) -> Addresses {
+    pub(super) fn mapped(
+        &self,
+        a: Val,
+        b: Val,
+        map: impl Fn(i128, i128) -> Option<i128>,
+    ) -> Addresses {
         let (left, right) = (self.addresses_of(a), self.addresses_of(b));
         match (&left, &right, a, b) {
             _ if left.is_empty() && right.is_empty() => Addresses::default(),
@@ -384,7 +406,12 @@ impl<'m> Reader<'m> {
                 for (id, object) in self.facts.objects.iter().enumerate() {
                     if !matches!(object.key, Key::Flag(..)) {
                         let accesses = self.facts.accesses_of(id as ObjectId);
-                        all.extend(accesses.iter().filter(|(_, s)| *s == size).map(|(at, _)| object.base + i128::from(*at)));
+                        all.extend(
+                            accesses
+                                .iter()
+                                .filter(|(_, s)| *s == size)
+                                .map(|(at, _)| object.base + i128::from(*at)),
+                        );
                     }
                 }
                 all.into_iter().collect()
@@ -395,7 +422,11 @@ impl<'m> Reader<'m> {
     }
 
     /// The functions that a pointer may lead to: those whose address is taken, and whose type fits.
-    pub(super) fn functions_at(&mut self, register: weir_model::ids::RegId, call: &weir_llvm::Call) -> Vec<(i128, usize)> {
+    pub(super) fn functions_at(
+        &mut self,
+        register: weir_model::ids::RegId,
+        call: &weir_llvm::Call,
+    ) -> Vec<(i128, usize)> {
         let held = self.threads[self.current].homes[register.index()].1.clone();
         if held.is_empty() && !self.facts.is_anywhere {
             self.has_met_nothing = true;
@@ -421,7 +452,13 @@ impl<'m> Reader<'m> {
     }
 
     /// An operation as a value; the result of an instruction or part of a constant.
-    pub(super) fn operation(&mut self, state: &mut State, op: &Op, result: Option<u32>, out: &mut Vec<Stmt>) -> Option<Vec<Val>> {
+    pub(super) fn operation(
+        &mut self,
+        state: &mut State,
+        op: &Op,
+        result: Option<u32>,
+        out: &mut Vec<Stmt>,
+    ) -> Option<Vec<Val>> {
         let made = self.operate(state, op, result, out);
         if made.is_none() && !self.is_stopped() {
             self.refuse("this operation is not read");
@@ -430,7 +467,11 @@ impl<'m> Reader<'m> {
     }
 
     /// Emits an assignment to a temporary register.
-    pub(super) fn in_register(&mut self, code: weir_model::program::Code, out: &mut Vec<Stmt>) -> weir_model::program::Code {
+    pub(super) fn in_register(
+        &mut self,
+        code: weir_model::program::Code,
+        out: &mut Vec<Stmt>,
+    ) -> weir_model::program::Code {
         match code {
             Expr::Binary(..) | Expr::Unary(..) => {
                 let register = self.temporary();
@@ -443,7 +484,8 @@ impl<'m> Reader<'m> {
 
     /// The register that reports a limit.
     pub(super) fn limit(&mut self, what: &str, out: &mut Vec<Stmt>) {
-        let what: String = what.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+        let what: String =
+            what.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
         let register = self.register(Home::Limit, || what);
         let current = self.current;
         if !self.limits.iter().any(|l| (l.0, l.1) == (current, register)) {

@@ -5,7 +5,7 @@ use weir_model::program::{BinOp, Code, Expr, Order, Stmt, StmtKind, UnOp};
 
 use super::Reader;
 use super::explore::{State, code_of};
-use super::number::{self, binary, number, not, within};
+use super::number::{self, binary, not, number, within};
 use super::objects::{Addresses, Val};
 
 /// A memory order.
@@ -23,7 +23,13 @@ pub(super) fn order(of: weir_llvm::Ordering) -> Order {
 
 impl<'m> Reader<'m> {
     /// Executes an instruction. Returns whether execution goes on here.
-    pub(super) fn step(&mut self, state: &mut State, instruction: &'m Instruction, out: &mut Vec<Stmt>, depth: usize) -> bool {
+    pub(super) fn step(
+        &mut self,
+        state: &mut State,
+        instruction: &'m Instruction,
+        out: &mut Vec<Stmt>,
+        depth: usize,
+    ) -> bool {
         match self.step_here(state, instruction, out, depth) {
             Some(goes_on) => goes_on,
             None => {
@@ -35,7 +41,13 @@ impl<'m> Reader<'m> {
         }
     }
 
-    fn step_here(&mut self, state: &mut State, instruction: &'m Instruction, out: &mut Vec<Stmt>, depth: usize) -> Option<bool> {
+    fn step_here(
+        &mut self,
+        state: &mut State,
+        instruction: &'m Instruction,
+        out: &mut Vec<Stmt>,
+        depth: usize,
+    ) -> Option<bool> {
         let result = instruction.result.map(|LocalId(id)| id);
         match &instruction.kind {
             Kind::Op(op) => {
@@ -77,14 +89,27 @@ impl<'m> Reader<'m> {
             Kind::Rmw(update, pointer, ty, value, ordering) => {
                 let value = self.scalar(state, *ty, value, out)?;
                 let pointer = self.scalar(state, self.pointer_type(), pointer, out)?;
-                return self.update(state, (*ty, pointer, order(*ordering)), (*update, value), result?, out);
+                return self.update(
+                    state,
+                    (*ty, pointer, order(*ordering)),
+                    (*update, value),
+                    result?,
+                    out,
+                );
             }
             Kind::CompareExchange { is_weak, pointer, ty, expected, new, success, failure } => {
                 let expected = self.scalar(state, *ty, expected, out)?;
                 let new = self.scalar(state, *ty, new, out)?;
                 let pointer = self.scalar(state, self.pointer_type(), pointer, out)?;
                 let orders = (order(*success), order(*failure));
-                return self.compare_exchange(state, (*ty, pointer, orders), (expected, new, *is_weak), result?, out, depth);
+                return self.compare_exchange(
+                    state,
+                    (*ty, pointer, orders),
+                    (expected, new, *is_weak),
+                    result?,
+                    out,
+                    depth,
+                );
             }
             Kind::Fence(ordering, is_single) => {
                 if !*is_single {
@@ -107,7 +132,9 @@ impl<'m> Reader<'m> {
                 match condition {
                     Val::Known(0) => return Some(self.go(state, other.0, out, depth)),
                     Val::Known(_) => return Some(self.go(state, then.0, out, depth)),
-                    Val::Undef => return self.fail("a branch depends on a value that was never set", out),
+                    Val::Undef => {
+                        return self.fail("a branch depends on a value that was never set", out);
+                    }
                     Val::Reg(register) => {
                         let mut inner = Vec::new();
                         self.is_alone = false;
@@ -120,10 +147,15 @@ impl<'m> Reader<'m> {
             Kind::Switch(ty, value, default, cases) => {
                 match self.scalar(state, *ty, value, out)? {
                     Val::Known(n) => {
-                        let to = cases.iter().find(|(case, _)| *case == n).map_or(*default, |(_, to)| *to);
+                        let to = cases
+                            .iter()
+                            .find(|(case, _)| *case == n)
+                            .map_or(*default, |(_, to)| *to);
                         return Some(self.go(state, to.0, out, depth));
                     }
-                    Val::Undef => return self.fail("a branch depends on a value that was never set", out),
+                    Val::Undef => {
+                        return self.fail("a branch depends on a value that was never set", out);
+                    }
                     Val::Reg(register) => {
                         self.is_alone = false;
                         for (case, to) in cases {
@@ -136,9 +168,13 @@ impl<'m> Reader<'m> {
                     }
                 }
             }
-            Kind::Unreachable => return self.fail("code is reached that the compiler took to be unreachable", out),
+            Kind::Unreachable => {
+                return self.fail("code is reached that the compiler took to be unreachable", out);
+            }
             Kind::Resume(..) | Kind::LandingPad(_) => {
-                self.refuse("exceptions are not read: compile with `-fno-exceptions` or `-C panic=abort`");
+                self.refuse(
+                    "exceptions are not read: compile with `-fno-exceptions` or `-C panic=abort`",
+                );
                 return None;
             }
             Kind::VaArg(_) => {
@@ -177,7 +213,14 @@ impl<'m> Reader<'m> {
         }
     }
 
-    fn alloca(&mut self, state: &mut State, ty: TypeId, count: Option<&(TypeId, Value)>, result: u32, out: &mut Vec<Stmt>) -> Option<()> {
+    fn alloca(
+        &mut self,
+        state: &mut State,
+        ty: TypeId,
+        count: Option<&(TypeId, Value)>,
+        result: u32,
+        out: &mut Vec<Stmt>,
+    ) -> Option<()> {
         let top = state.top();
         let (function, context) = (top.function, top.context);
         if self.info(function).variables.contains_key(&result) {
@@ -187,13 +230,15 @@ impl<'m> Reader<'m> {
         let (size, _) = self.layout.size(ty)?;
         let count = match count {
             None => 1,
-            Some((ty, count)) => match self.scalar(state, *ty, count, out)? {
-                Val::Known(n) => u64::try_from(n).ok()?,
-                _ => {
-                    self.refuse("how large this array on the stack is, is only known when the program runs");
-                    return None;
+            Some((ty, count)) => {
+                match self.scalar(state, *ty, count, out)? {
+                    Val::Known(n) => u64::try_from(n).ok()?,
+                    _ => {
+                        self.refuse("how large this array on the stack is, is only known when the program runs");
+                        return None;
+                    }
                 }
-            },
+            }
         };
         let size = size.checked_mul(count)?;
         let id = self.stack_object(context, function, result, size);
@@ -206,7 +251,13 @@ impl<'m> Reader<'m> {
     }
 
     /// The result of an operation.
-    pub(super) fn operate(&mut self, state: &mut State, op: &Op, result: Option<u32>, out: &mut Vec<Stmt>) -> Option<Vec<Val>> {
+    pub(super) fn operate(
+        &mut self,
+        state: &mut State,
+        op: &Op,
+        result: Option<u32>,
+        out: &mut Vec<Stmt>,
+    ) -> Option<Vec<Val>> {
         match op {
             Op::Binary { op, nsw, ty, a, b, .. } => {
                 if matches!(self.module.ty(*ty), Type::Vector(..)) {
@@ -222,7 +273,9 @@ impl<'m> Reader<'m> {
                 self.refuse(format!("`{name}`: floating-point numbers are not read"));
                 None
             }
-            Op::Cast { op, from, value, to } => self.cast(state, *op, (*from, value, *to), result, out),
+            Op::Cast { op, from, value, to } => {
+                self.cast(state, *op, (*from, value, *to), result, out)
+            }
             Op::Compare(predicate, ty, a, b) => {
                 let bits = self.bits(*ty);
                 let a = self.scalar(state, *ty, a, out)?;
@@ -251,7 +304,8 @@ impl<'m> Reader<'m> {
                             }
                             let mut held = self.addresses_of(a);
                             held.add(&self.addresses_of(b));
-                            let code = number::choose(Expr::Atom(condition), code_of(a), code_of(b));
+                            let code =
+                                number::choose(Expr::Atom(condition), code_of(a), code_of(b));
                             let register = self.home(state, result, part as u32);
                             self.emit(out, StmtKind::Assign(register, code));
                             self.may_hold(register, &held);
@@ -261,7 +315,9 @@ impl<'m> Reader<'m> {
                     }
                 }
             }
-            Op::Element { ty, pointer, indices, .. } => self.element(state, (*ty, pointer, indices), result, out),
+            Op::Element { ty, pointer, indices, .. } => {
+                self.element(state, (*ty, pointer, indices), result, out)
+            }
             Op::Extract(ty, value, path) => {
                 let values = self.value(state, *ty, value, out)?;
                 let (first, count) = self.part(*ty, path)?;
@@ -277,7 +333,12 @@ impl<'m> Reader<'m> {
             // Whatever it is from now on, it is always the same.
             Op::Freeze(ty, value) => {
                 let values = self.value(state, *ty, value, out)?;
-                Some(values.into_iter().map(|v| if v == Val::Undef { Val::Known(0) } else { v }).collect())
+                Some(
+                    values
+                        .into_iter()
+                        .map(|v| if v == Val::Undef { Val::Known(0) } else { v })
+                        .collect(),
+                )
             }
             Op::ExtractElement(ty, value, index_ty, index) => {
                 let values = self.value(state, *ty, value, out)?;
@@ -310,7 +371,13 @@ impl<'m> Reader<'m> {
     }
 
     /// Code as the result of an instruction, or as a constant.
-    pub(super) fn made(&mut self, state: &mut State, code: Code, result: Option<u32>, out: &mut Vec<Stmt>) -> Option<Val> {
+    pub(super) fn made(
+        &mut self,
+        state: &mut State,
+        code: Code,
+        result: Option<u32>,
+        out: &mut Vec<Stmt>,
+    ) -> Option<Val> {
         match (code, result) {
             (Expr::Const(n), _) => Some(Val::Known(n)),
             (code, Some(result)) => Some(self.set_code(state, result, code, out)),
@@ -377,7 +444,11 @@ impl<'m> Reader<'m> {
             Binary::Xor => self.mapped(a, b, |a, b| Some(a ^ b)),
             _ => {
                 let both = [self.addresses_of(a), self.addresses_of(b)];
-                if both.iter().all(Addresses::is_empty) { Addresses::default() } else { Addresses::Any }
+                if both.iter().all(Addresses::is_empty) {
+                    Addresses::default()
+                } else {
+                    Addresses::Any
+                }
             }
         };
         let can_overflow = matches!(op, Binary::Add | Binary::Sub | Binary::Mul);
@@ -402,7 +473,14 @@ impl<'m> Reader<'m> {
         Some(value)
     }
 
-    fn cast(&mut self, state: &mut State, op: Cast, (from, value, to): (TypeId, &Value, TypeId), result: Option<u32>, out: &mut Vec<Stmt>) -> Option<Vec<Val>> {
+    fn cast(
+        &mut self,
+        state: &mut State,
+        op: Cast,
+        (from, value, to): (TypeId, &Value, TypeId),
+        result: Option<u32>,
+        out: &mut Vec<Stmt>,
+    ) -> Option<Vec<Val>> {
         let values = self.value(state, from, value, out)?;
         let [value] = values[..] else {
             if op == Cast::Bitcast {

@@ -41,13 +41,22 @@ impl<'m> Reader<'m> {
         let mut state = State::nothing();
         let parameters = &self.module.functions[first].parameters;
         // `argc` is 1, and nobody looks at `argv`.
-        let values = (0..parameters.len()).map(|i| (i as u32, vec![Val::Known(i128::from(i == 0))]));
-        state.frames[0] = Frame { function: first, values: values.collect(), ..state.frames[0].clone() };
+        let values =
+            (0..parameters.len()).map(|i| (i as u32, vec![Val::Known(i128::from(i == 0))]));
+        state.frames[0] =
+            Frame { function: first, values: values.collect(), ..state.frames[0].clone() };
         let Some(constructors) = self.constructors() else { return };
         for function in constructors.into_iter().rev() {
             let context = self.facts.context(0, function, u32::MAX, 1);
             let values = Default::default();
-            state.frames.push(Frame { context, function, block: 0, at: 0, values, then: Then::Once });
+            state.frames.push(Frame {
+                context,
+                function,
+                block: 0,
+                at: 0,
+                values,
+                then: Then::Once,
+            });
         }
         self.translate(state);
         let mut next = 0;
@@ -70,7 +79,9 @@ impl<'m> Reader<'m> {
         for (_, one) in all {
             let function = match one {
                 Value::Aggregate(parts) => match parts.get(1) {
-                    Some((_, Value::Global(symbol))) => self.functions.get(module.symbol(*symbol)).copied(),
+                    Some((_, Value::Global(symbol))) => {
+                        self.functions.get(module.symbol(*symbol)).copied()
+                    }
                     _ => None,
                 },
                 _ => None,
@@ -87,7 +98,14 @@ impl<'m> Reader<'m> {
     }
 
     /// Starts a thread. Returns its number.
-    pub(super) fn start(&mut self, state: &mut State, function: usize, argument: Val, then: Then, out: &mut Vec<Stmt>) -> Option<usize> {
+    pub(super) fn start(
+        &mut self,
+        state: &mut State,
+        function: usize,
+        argument: Val,
+        then: Then,
+        out: &mut Vec<Stmt>,
+    ) -> Option<usize> {
         if self.threads.iter().filter(|t| !t.name.is_empty()).count() > self.options.threads {
             let most = self.options.threads;
             self.refuse(format!("this program starts more than {most} threads"));
@@ -99,7 +117,13 @@ impl<'m> Reader<'m> {
             Val::Undef => Some(0),
             Val::Reg(_) => None,
         };
-        let key = ThreadKey { parent: self.current, ordinal: state.started, function, argument: known, then };
+        let key = ThreadKey {
+            parent: self.current,
+            ordinal: state.started,
+            function,
+            argument: known,
+            then,
+        };
         state.started += 1;
         let number_of = match self.facts.threads.iter().position(|t| *t == key) {
             Some(number) => number,
@@ -172,7 +196,8 @@ impl<'m> Reader<'m> {
                 Some(n) => Val::Known(n),
                 None => {
                     let cell = self.flag(Flag::Argument, thread);
-                    let register = self.register(super::Home::Local(0, 0, 0, 0), || "argument".into());
+                    let register =
+                        self.register(super::Home::Local(0, 0, 0, 0), || "argument".into());
                     let held = self.facts.read(cell, 0, 8);
                     self.may_hold(register, &held);
                     let place = self.place(cell, 0, 8, Order::Relaxed, false);
@@ -214,8 +239,17 @@ impl<'m> Reader<'m> {
     }
 
     /// Waits for the end of a thread, and reads what it returned if that is asked for.
-    pub(super) fn join(&mut self, handle: Val, into: Option<u32>, state: &mut State, out: &mut Vec<Stmt>) -> Option<Val> {
-        let one = |this: &mut Self, thread: usize, register: Option<weir_model::ids::RegId>, out: &mut Vec<Stmt>| {
+    pub(super) fn join(
+        &mut self,
+        handle: Val,
+        into: Option<u32>,
+        state: &mut State,
+        out: &mut Vec<Stmt>,
+    ) -> Option<Val> {
+        let one = |this: &mut Self,
+                   thread: usize,
+                   register: Option<weir_model::ids::RegId>,
+                   out: &mut Vec<Stmt>| {
             this.facts.is_changed |= this.facts.joined.insert(thread);
             let ended = this.flag(Flag::Ended, thread);
             this.hear(ended, out);
@@ -232,7 +266,9 @@ impl<'m> Reader<'m> {
             let context = state.top().context;
             self.register(super::Home::Local(context, part, 0, 200), || "result".into())
         });
-        let is_thread = |this: &Self, n: usize| n > 0 && this.threads.get(n).is_some_and(|t| !t.name.is_empty());
+        let is_thread = |this: &Self, n: usize| {
+            n > 0 && this.threads.get(n).is_some_and(|t| !t.name.is_empty())
+        };
         match handle {
             Val::Known(n) => match usize::try_from(n) {
                 Ok(n) if is_thread(self, n) => one(self, n, register, out),

@@ -55,7 +55,13 @@ impl Reader<'_> {
         }
     }
 
-    fn waiting_code(&mut self, thread: usize, head: LabelId, number_of: usize, places: &HashMap<LabelId, usize>) -> Option<Vec<Stmt>> {
+    fn waiting_code(
+        &mut self,
+        thread: usize,
+        head: LabelId,
+        number_of: usize,
+        places: &HashMap<LabelId, usize>,
+    ) -> Option<Vec<Stmt>> {
         let code = self.threads[thread].code[number_of].clone();
         let first = code.first()?.clone();
         let span = code.get(1).map_or(first.span, |stmt| stmt.span);
@@ -72,7 +78,17 @@ impl Reader<'_> {
         let mut block = Vec::new();
         let all = &self.threads[thread].code;
         let mut open = vec![head];
-        gather(&code[1..], head, all, places, way, &mut found, &mut open, &BTreeSet::new(), &mut block)?;
+        gather(
+            &code[1..],
+            head,
+            all,
+            places,
+            way,
+            &mut found,
+            &mut open,
+            &BTreeSet::new(),
+            &mut block,
+        )?;
         if !found.comes_back || found.set.intersection(&found.exposed).next().is_some() {
             return None;
         }
@@ -81,11 +97,15 @@ impl Reader<'_> {
             ([], _) => made.push(Stmt::new(StmtKind::Await(Vec::new(), number(0)), span)),
             // Loads and one test.
             ([exit], [loads @ .., Stmt { kind: StmtKind::If(test, then, other), .. }])
-                if loads.iter().all(|s| matches!(s.kind, StmtKind::Load(..) | StmtKind::Assign(..)))
+                if loads
+                    .iter()
+                    .all(|s| matches!(s.kind, StmtKind::Load(..) | StmtKind::Assign(..)))
                     && sets_only(then, way)
                     && sets_only(other, way) =>
             {
-                let leaves = |block: &[Stmt]| matches!(block, [Stmt { kind: StmtKind::Assign(_, Expr::Const(1)), .. }]);
+                let leaves = |block: &[Stmt]| {
+                    matches!(block, [Stmt { kind: StmtKind::Assign(_, Expr::Const(1)), .. }])
+                };
                 let test = match (leaves(then), leaves(other)) {
                     (true, false) => test.clone(),
                     (false, true) => super::number::not(test.clone()),
@@ -100,7 +120,8 @@ impl Reader<'_> {
                 let (mut here, mut inside) = (Vec::new(), Vec::new());
                 super::finish::visit(&block, &mut |stmt| {
                     if let StmtKind::Load(_, place) = &stmt.kind {
-                        let of = if block.iter().any(|s| s == stmt) { &mut here } else { &mut inside };
+                        let of =
+                            if block.iter().any(|s| s == stmt) { &mut here } else { &mut inside };
                         of.push(place.order.is_some_and(Order::acquires));
                     }
                 });
@@ -129,7 +150,14 @@ fn sets_only(block: &[Stmt], way: RegId) -> bool {
 }
 
 /// Whether some way through statements comes back to a label by loads and assignments only.
-fn may_come_back(code: &[Stmt], head: LabelId, all: &[Vec<Stmt>], places: &HashMap<LabelId, usize>, open: &mut Vec<LabelId>, size: &mut usize) -> bool {
+fn may_come_back(
+    code: &[Stmt],
+    head: LabelId,
+    all: &[Vec<Stmt>],
+    places: &HashMap<LabelId, usize>,
+    open: &mut Vec<LabelId>,
+    size: &mut usize,
+) -> bool {
     for stmt in code {
         *size += 1;
         if *size > MAX_SIZE {
@@ -138,7 +166,9 @@ fn may_come_back(code: &[Stmt], head: LabelId, all: &[Vec<Stmt>], places: &HashM
         match &stmt.kind {
             StmtKind::Load(..) | StmtKind::Assign(..) | StmtKind::Label(_) => {}
             StmtKind::If(_, then, other) => {
-                if may_come_back(then, head, all, places, open, size) || may_come_back(other, head, all, places, open, size) {
+                if may_come_back(then, head, all, places, open, size)
+                    || may_come_back(other, head, all, places, open, size)
+                {
                     return true;
                 }
                 if ends(then) && ends(other) {
@@ -247,7 +277,8 @@ fn gather(
             StmtKind::Goto(to) => {
                 let place = *places.get(to)?;
                 open.push(*to);
-                let done = gather(&all[place][1..], head, all, places, way, found, open, &known, out);
+                let done =
+                    gather(&all[place][1..], head, all, places, way, found, open, &known, out);
                 open.pop();
                 return done;
             }

@@ -199,7 +199,12 @@ fn visit(block: &[Stmt], look: &mut impl FnMut(&Stmt)) {
 
 /// Asks for something in all final states that a condition holds in. What is asked at one place
 /// on several ways is one property.
-pub(crate) fn ask(condition: &Formula, holds: Formula, span: SpanId, properties: &mut Vec<Property>) {
+pub(crate) fn ask(
+    condition: &Formula,
+    holds: Formula,
+    span: SpanId,
+    properties: &mut Vec<Property>,
+) {
     let formula = match (condition, holds) {
         (_, Expr::Const(c)) if c != 0 => return,
         (Expr::Const(_), holds) => holds,

@@ -378,8 +378,10 @@ impl Parser<'_> {
     }
 
     fn phi(&mut self) -> Parsed<Kind> {
-        while matches!(self.peek(), Token::Word("fast" | "nnan" | "ninf" | "nsz" | "arcp" | "contract" | "afn" | "reassoc"))
-        {
+        while matches!(
+            self.peek(),
+            Token::Word("fast" | "nnan" | "ninf" | "nsz" | "arcp" | "contract" | "afn" | "reassoc")
+        ) {
             self.next();
         }
         let ty = self.ty()?;
@@ -455,10 +457,27 @@ impl Parser<'_> {
                 Token::Word(word)
                     if matches!(
                         word,
-                        "nounwind" | "noreturn" | "readnone" | "readonly" | "cold" | "memory"
-                            | "willreturn" | "nomerge" | "noinline" | "alwaysinline" | "nobuiltin"
-                            | "builtin" | "allocsize" | "returns_twice" | "convergent" | "nofree"
-                            | "nosync" | "nocallback" | "speculatable" | "optsize" | "minsize"
+                        "nounwind"
+                            | "noreturn"
+                            | "readnone"
+                            | "readonly"
+                            | "cold"
+                            | "memory"
+                            | "willreturn"
+                            | "nomerge"
+                            | "noinline"
+                            | "alwaysinline"
+                            | "nobuiltin"
+                            | "builtin"
+                            | "allocsize"
+                            | "returns_twice"
+                            | "convergent"
+                            | "nofree"
+                            | "nosync"
+                            | "nocallback"
+                            | "speculatable"
+                            | "optsize"
+                            | "minsize"
                     ) =>
                 {
                     self.next();

@@ -16,9 +16,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use crate::lexer::{Lexer, Token};
-use crate::{
-    Alias, Block, BlockId, Body, Function, Global, LocalId, Module, Type, TypeId, Value,
-};
+use crate::{Alias, Block, BlockId, Body, Function, Global, LocalId, Module, Type, TypeId, Value};
 
 /// Why a text is no module.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -428,8 +426,10 @@ impl<'t> Parser<'t> {
                 Token::Word(word) if !is_top(word) => {
                     if self.is_sign(b'(') {
                         self.skip_brackets()?;
-                    } else if matches!(word, "align" | "alignstack" | "section" | "partition" | "gc")
-                    {
+                    } else if matches!(
+                        word,
+                        "align" | "alignstack" | "section" | "partition" | "gc"
+                    ) {
                         self.next();
                     }
                 }
@@ -537,10 +537,8 @@ impl<'t> Parser<'t> {
 /// Whether a word begins something at the top of a module, so that it is no attribute of what
 /// comes before.
 fn is_top(word: &str) -> bool {
-    matches!(
-        word,
-        "declare" | "define" | "attributes" | "module" | "target" | "source_filename"
-    ) || word.starts_with("uselistorder")
+    matches!(word, "declare" | "define" | "attributes" | "module" | "target" | "source_filename")
+        || word.starts_with("uselistorder")
 }
 
 /// A value with its type.

@@ -5,8 +5,7 @@ use crate::lexer::Token;
 use crate::{Type, TypeId};
 
 /// The floating-point types.
-const FLOATS: [&str; 7] =
-    ["half", "bfloat", "float", "double", "fp128", "x86_fp80", "ppc_fp128"];
+const FLOATS: [&str; 7] = ["half", "bfloat", "float", "double", "fp128", "x86_fp80", "ppc_fp128"];
 
 /// Types whose values are never in memory.
 const OTHERS: [&str; 5] = ["label", "metadata", "token", "x86_amx", "x86_mmx"];
@@ -155,7 +154,9 @@ impl Parser<'_> {
                     Type::Vector(count, element)
                 }
             }
-            found => return self.fail(at, format!("a type is expected, and {} is here", show(&found))),
+            found => {
+                return self.fail(at, format!("a type is expected, and {} is here", show(&found)));
+            }
         };
         Ok(self.module.intern(ty))
     }
@@ -196,7 +197,8 @@ impl Parser<'_> {
                 }
                 found => {
                     let at = self.here();
-                    return self.fail(at, format!("a type is expected, and {} is here", show(&found)));
+                    return self
+                        .fail(at, format!("a type is expected, and {} is here", show(&found)));
                 }
             }
         }
@@ -220,9 +222,7 @@ impl Parser<'_> {
         let mut by_value = None;
         loop {
             match self.peek() {
-                Token::Word(word)
-                    if !VALUES.contains(&word) && !EXPRESSIONS.contains(&word) =>
-                {
+                Token::Word(word) if !VALUES.contains(&word) && !EXPRESSIONS.contains(&word) => {
                     self.next();
                     if word == "byval" && self.accept(b'(') {
                         by_value = Some(self.ty()?);

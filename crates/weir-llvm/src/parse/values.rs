@@ -121,7 +121,9 @@ impl Parser<'_> {
                 }
                 Value::Metadata
             }
-            found => return self.fail(at, format!("a value is expected, and {} is here", show(&found))),
+            found => {
+                return self.fail(at, format!("a value is expected, and {} is here", show(&found)));
+            }
         })
     }
 

@@ -37,7 +37,8 @@ pub(super) fn compile(compiler: &str, flags: &[&str], ending: &str, text: &str) 
 
 fn examples(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(folder);
-    let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     files
 }
@@ -72,7 +73,11 @@ fn optimized_examples_add_no_failure() {
         for model in [MemoryModel::SC, MemoryModel::TSO] {
             let verdict = read::verdict("example.ll", &module, model);
             let before = of_c(&text, model);
-            assert!(verdict == before || before == Verdict::Violated, "{} under {model}: {verdict:?}", file.display());
+            assert!(
+                verdict == before || before == Verdict::Violated,
+                "{} under {model}: {verdict:?}",
+                file.display()
+            );
         }
     }
 }
@@ -83,9 +88,15 @@ fn all_that_is_emitted_is_read_and_printed() {
     for level in ["-O0", "-O1", "-O2"] {
         for file in examples("c") {
             let text = fs::read_to_string(&file).unwrap();
-            let module = weir_llvm::parse(&compile(clang, &[level, "-g", "-S", "-emit-llvm"], "c", &text)).unwrap();
+            let module =
+                weir_llvm::parse(&compile(clang, &[level, "-g", "-S", "-emit-llvm"], "c", &text))
+                    .unwrap();
             for function in &module.functions {
-                assert!(!matches!(function.body, weir_llvm::Body::NotRead(..)), "{:?}", function.body);
+                assert!(
+                    !matches!(function.body, weir_llvm::Body::NotRead(..)),
+                    "{:?}",
+                    function.body
+                );
             }
             let printed = module.to_string();
             assert_eq!(weir_llvm::parse(&printed).unwrap().to_string(), printed);
@@ -99,9 +110,11 @@ fn threads_know_their_lines() {
     let text = "#include <assert.h>\nint x;\nint main(void) {\n    int *p = &x;\n    assert(*p == 1);\n}\n";
     let module = compile(clang, &["-O0", "-g", "-S", "-emit-llvm"], "c", text);
     let settings = weir_front::Settings {
-        files: |path| match path.extension().is_some_and(|e| e == "c") {
+        files: |path| {
+            match path.extension().is_some_and(|e| e == "c") {
             true => Ok("#include <assert.h>\nint x;\nint main(void) {\n    int *p = &x;\n    assert(*p == 1);\n}\n".to_owned()),
             false => Err(std::io::ErrorKind::NotFound.into()),
+        }
         },
         ..weir_front::Settings::default()
     };

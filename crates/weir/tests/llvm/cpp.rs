@@ -117,10 +117,23 @@ fn programs_in_cpp_have_their_answers() {
     let Some(clang) = first_of(&["clang++-19", "clang++"]) else { return };
     for level in ["-O0", "-O1"] {
         for (name, text, sc, tso) in PROGRAMS {
-            let flags = ["-std=c++20", "-fno-exceptions", "-g", level, "-Xclang", "-disable-O0-optnone", "-S", "-emit-llvm"];
+            let flags = [
+                "-std=c++20",
+                "-fno-exceptions",
+                "-g",
+                level,
+                "-Xclang",
+                "-disable-O0-optnone",
+                "-S",
+                "-emit-llvm",
+            ];
             let module = compile(clang, &flags, "cpp", &format!("{INCLUDED}{text}\n"));
             for (model, answer) in [(MemoryModel::SC, sc), (MemoryModel::TSO, tso)] {
-                assert_eq!(read::verdict("test.ll", &module, model), answer, "{name}, {level}, {model}");
+                assert_eq!(
+                    read::verdict("test.ll", &module, model),
+                    answer,
+                    "{name}, {level}, {model}"
+                );
             }
         }
     }

@@ -7,7 +7,11 @@ use weir_gen::Rng;
 use weir_gen::mutate::mutate;
 use weir_gen::tools::setting;
 
-const SOME: [&str; 3] = [include_str!("list.ll"), include_str!("loop.ll"), include_str!("../../../weir-llvm/tests/all.ll")];
+const SOME: [&str; 3] = [
+    include_str!("list.ll"),
+    include_str!("loop.ll"),
+    include_str!("../../../weir-llvm/tests/all.ll"),
+];
 
 /// `WEIR_MUTANTS` texts from the seed `WEIR_SEED` on.
 #[test]
@@ -34,5 +38,8 @@ fn no_module_makes_the_reader_panic() {
             Err(_) => panic!("seed {number} makes the reader panic:\n{text}"),
         }
     }
-    assert!(parsed > count / 20 && right > count / 50, "of {count} texts {parsed} are parsed and {right} read");
+    assert!(
+        parsed > count / 20 && right > count / 50,
+        "of {count} texts {parsed} are parsed and {right} read"
+    );
 }

@@ -76,12 +76,23 @@ fn programs_in_rust_have_their_answers() {
     for level in ["opt-level=0", "opt-level=1"] {
         for (name, text, sc, tso) in PROGRAMS {
             let flags = [
-                "--edition=2024", "-Cpanic=abort", "-C", level, "-Cdebuginfo=1", "-Coverflow-checks=on",
-                "-Ccodegen-units=1", "-Awarnings", "--emit=llvm-ir",
+                "--edition=2024",
+                "-Cpanic=abort",
+                "-C",
+                level,
+                "-Cdebuginfo=1",
+                "-Coverflow-checks=on",
+                "-Ccodegen-units=1",
+                "-Awarnings",
+                "--emit=llvm-ir",
             ];
             let module = compile(rustc, &flags, "rs", &format!("{THREADS}{text}\n"));
             for (model, answer) in [(MemoryModel::SC, sc), (MemoryModel::TSO, tso)] {
-                assert_eq!(read::verdict("test.ll", &module, model), answer, "{name}, {level}, {model}");
+                assert_eq!(
+                    read::verdict("test.ll", &module, model),
+                    answer,
+                    "{name}, {level}, {model}"
+                );
             }
         }
     }
