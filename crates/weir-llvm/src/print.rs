@@ -266,11 +266,8 @@ impl Module {
         }
         match &function.body {
             Body::None => writeln!(f),
-            // Not readable again either, for the same reason.
-            Body::NotRead(reason, _) => {
-                let reason = reason.replace('\n', " ");
-                writeln!(f, " {{\n  not_read ; {reason}\n}}")
-            }
+            // Not readable again either.
+            Body::NotRead(..) => writeln!(f, " {{\n  not_read\n}}"),
             Body::Blocks(blocks) => {
                 writeln!(f, " {{")?;
                 for block in blocks {

@@ -35,12 +35,21 @@ pub(super) fn compile(compiler: &str, flags: &[&str], ending: &str, text: &str) 
     text
 }
 
-fn examples(folder: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(folder);
+/// The examples in C with their texts, in which the file that one includes is written out.
+fn examples() -> Vec<(PathBuf, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/c");
     let mut files: Vec<PathBuf> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
-    files
+    let written_out = |file: PathBuf| {
+        let text = fs::read_to_string(&file).unwrap();
+        let lines = text.lines().map(|line| match line.strip_prefix("#include \"") {
+            Some(name) => fs::read_to_string(folder.join(name.trim_end_matches('"'))).unwrap(),
+            None => line.to_owned(),
+        });
+        (file, lines.map(|line| line + "\n").collect())
+    };
+    files.into_iter().map(written_out).collect()
 }
 
 fn of_c(text: &str, model: MemoryModel) -> Verdict {
@@ -51,10 +60,9 @@ fn of_c(text: &str, model: MemoryModel) -> Verdict {
 fn examples_have_the_answers_of_the_reader_of_c() {
     let Some(clang) = first_of(&["clang-19", "clang"]) else { return };
     let flags = ["-O0", "-Xclang", "-disable-O0-optnone", "-g", "-S", "-emit-llvm"];
-    let files = examples("c");
+    let files = examples();
     assert!(files.len() > 30);
-    for file in files {
-        let text = fs::read_to_string(&file).unwrap();
+    for (file, text) in files {
         let module = compile(clang, &flags, "c", &text);
         for model in [MemoryModel::SC, MemoryModel::TSO, MemoryModel::PSO] {
             let verdict = read::verdict("example.ll", &module, model);
@@ -67,8 +75,7 @@ fn examples_have_the_answers_of_the_reader_of_c() {
 #[test]
 fn optimized_examples_add_no_failure() {
     let Some(clang) = first_of(&["clang-19", "clang"]) else { return };
-    for file in examples("c") {
-        let text = fs::read_to_string(&file).unwrap();
+    for (file, text) in examples() {
         let module = compile(clang, &["-O1", "-g", "-S", "-emit-llvm"], "c", &text);
         for model in [MemoryModel::SC, MemoryModel::TSO] {
             let verdict = read::verdict("example.ll", &module, model);
@@ -86,8 +93,7 @@ fn optimized_examples_add_no_failure() {
 fn all_that_is_emitted_is_read_and_printed() {
     let Some(clang) = first_of(&["clang-19", "clang"]) else { return };
     for level in ["-O0", "-O1", "-O2"] {
-        for file in examples("c") {
-            let text = fs::read_to_string(&file).unwrap();
+        for (_, text) in examples() {
             let module =
                 weir_llvm::parse(&compile(clang, &[level, "-g", "-S", "-emit-llvm"], "c", &text))
                     .unwrap();
