@@ -20,6 +20,7 @@ pub mod errors;
 pub mod escape;
 pub mod gaps;
 pub mod litmus;
+pub mod llvm;
 mod locked;
 pub(crate) mod lowering;
 pub use lowering::finish::RACES;
@@ -109,13 +110,14 @@ pub struct Language {
 }
 
 /// The languages, in the order in which a text without a known ending is tried.
-pub static LANGUAGES: [&Language; 7] = [
+pub static LANGUAGES: [&Language; 8] = [
     &litmus::LANGUAGE,
     &promela::LANGUAGE,
     &rmm::LANGUAGE,
     &trencher::LANGUAGE,
     &c::LANGUAGE,
     &rust::LANGUAGE,
+    &llvm::LANGUAGE,
     &weir::LANGUAGE,
 ];
 
@@ -123,7 +125,7 @@ impl Language {
     /// Whether its accesses have memory orders, so that a fence of the program may be the order
     /// of an access.
     pub fn has_orders(&self) -> bool {
-        matches!(self.name, "c" | "rust")
+        matches!(self.name, "c" | "rust" | "llvm")
     }
 
     /// Whether a text in this language means what the memory model of C, C++ and Rust says.
@@ -166,6 +168,9 @@ pub const MAX_ARRAY: i128 = 1024;
 /// The largest text that is read, in bytes.
 pub const MAX_TEXT: usize = 4 << 20;
 
+/// The largest text that a compiler has written and that is read, in bytes.
+pub const MAX_MODULE: usize = 64 << 20;
+
 /// Which language a file is in, by its ending or else by how it begins.
 pub fn detect(name: &str, text: &str) -> &'static Language {
     let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
@@ -190,8 +195,10 @@ pub fn read(name: &str, text: &str, language: Option<&Language>) -> Read {
 /// # Errors
 /// All the errors that were found, in the order of the text; never empty.
 pub fn read_with(name: &str, text: &str, language: Option<&Language>, settings: &Settings) -> Read {
-    if text.len() > MAX_TEXT {
-        let size = format!("the file has {} bytes; at most {MAX_TEXT} are read", text.len());
+    let is_module = language.map_or(name.ends_with(".ll"), |language| *language == llvm::LANGUAGE);
+    let most = if is_module { MAX_MODULE } else { MAX_TEXT };
+    if text.len() > most {
+        let size = format!("the file has {} bytes; at most {most} are read", text.len());
         return Err(vec![Diagnostic::new(size, 0..0)]);
     }
     let read = escape::without_mark(text);

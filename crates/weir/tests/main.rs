@@ -17,6 +17,7 @@ mod fences_orders;
 mod formats;
 mod formats_agree;
 mod litmus_c;
+mod llvm;
 mod other_tools;
 mod promela;
 mod robust;

@@ -22,9 +22,9 @@ const MAX_WAYS: usize = 64;
 
 /// One way through the statements: what has to hold on it, and what registers hold.
 #[derive(Clone)]
-struct Way {
-    condition: Formula,
-    registers: HashMap<RegId, Formula>,
+pub(crate) struct Way {
+    pub condition: Formula,
+    pub registers: HashMap<RegId, Formula>,
 }
 
 impl Builder {
@@ -199,7 +199,12 @@ fn visit(block: &[Stmt], look: &mut impl FnMut(&Stmt)) {
 
 /// Asks for something in all final states that a condition holds in. What is asked at one place
 /// on several ways is one property.
-fn ask(condition: &Formula, holds: Formula, span: SpanId, properties: &mut Vec<Property>) {
+pub(crate) fn ask(
+    condition: &Formula,
+    holds: Formula,
+    span: SpanId,
+    properties: &mut Vec<Property>,
+) {
     let formula = match (condition, holds) {
         (_, Expr::Const(c)) if c != 0 => return,
         (Expr::Const(_), holds) => holds,
@@ -215,7 +220,7 @@ fn ask(condition: &Formula, holds: Formula, span: SpanId, properties: &mut Vec<P
     properties.push(Property { name: None, kind, span });
 }
 
-fn both(a: Formula, b: Formula) -> Formula {
+pub(crate) fn both(a: Formula, b: Formula) -> Formula {
     match (&a, &b) {
         (Expr::Const(c), _) if *c != 0 => b,
         (_, Expr::Const(c)) if *c != 0 => a,
@@ -223,7 +228,7 @@ fn both(a: Formula, b: Formula) -> Formula {
     }
 }
 
-fn not(a: Formula) -> Formula {
+pub(crate) fn not(a: Formula) -> Formula {
     match a {
         Expr::Unary(UnOp::Not, inner) => *inner,
         a => fold::unary(UnOp::Not, a).unwrap_or_else(|(_, formula)| formula),
@@ -242,7 +247,7 @@ fn can_leave(value: &Formula) -> bool {
 }
 
 /// Code as a formula about final states.
-fn formula(code: &Code, way: &Way) -> Formula {
+pub(crate) fn formula(code: &Code, way: &Way) -> Formula {
     match code {
         Expr::Const(c) => Expr::Const(*c),
         Expr::Atom(r) => match way.registers.get(r) {

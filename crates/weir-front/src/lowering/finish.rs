@@ -162,7 +162,7 @@ impl Builder {
 }
 
 /// A balanced tree, so that it does not nest deep.
-fn any_of(list: &mut Vec<Formula>) -> Formula {
+pub(crate) fn any_of(list: &mut Vec<Formula>) -> Formula {
     match list.len() {
         0 => Expr::Const(0),
         1 => list.swap_remove(0),
@@ -183,7 +183,7 @@ fn in_process(code: &program::Code, process: usize) -> Formula {
 }
 
 /// Leaves out unused registers, and the first thread if it does nothing.
-fn forget_unused(
+pub(crate) fn forget_unused(
     processes: &mut Vec<program::Process>,
     properties: &mut [Property],
     bounds: &mut program::Bounds,

@@ -23,7 +23,7 @@
 
 pub mod access;
 pub mod control;
-mod ending;
+pub(crate) mod ending;
 pub(crate) mod finish;
 pub mod heap;
 pub mod limits;

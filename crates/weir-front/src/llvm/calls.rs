@@ -1,0 +1,267 @@
+//! Calls of functions that are in the module, and returns from them.
+
+use weir_llvm::{Body, Call, Kind, Value};
+use weir_model::program::{BinOp, Expr, Stmt, StmtKind};
+
+use super::Reader;
+use super::explore::{Frame, MAX_CALLS, State, Then};
+use super::number::{binary, number};
+use super::objects::{Key, Val};
+
+/// How often a function may be executed inside of itself.
+const MAX_RECURSION: usize = 16;
+
+/// The name of a function as a person wrote it, as far as it can be told from its name for the linker.
+pub(super) fn plain_name(name: &str) -> String {
+    let old = name.strip_prefix("_ZN").or_else(|| name.strip_prefix("_Z"));
+    let new = name.strip_prefix("_R");
+    let Some(mut rest) = old.or(new) else { return name.to_owned() };
+    // Of new names the last part may say which crate needed a generic function.
+    if new.is_some()
+        && let Some(at) = rest.rfind("Cs")
+        && at > 8
+        && rest[at..].bytes().filter(|b| *b == b'_').count() == 1
+        && rest[at..].bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        && !rest[..at].ends_with(['N', 'v', 't'])
+    {
+        rest = &rest[..at];
+    }
+    let mut parts = Vec::new();
+    let mut at = 0;
+    let bytes = rest.as_bytes();
+    while at < bytes.len() {
+        let digits = bytes[at..].iter().take_while(|b| b.is_ascii_digit()).count();
+        if digits == 0 {
+            // Of old names only what stands first belongs to the name.
+            if new.is_none() && !parts.is_empty() && bytes[at] != b'L' && !name.starts_with("_ZN") {
+                break;
+            }
+            if new.is_none() && bytes[at] == b'E' {
+                break;
+            }
+            at += 1;
+            // A disambiguator.
+            if new.is_some() && bytes[at - 1] == b's' {
+                while at < bytes.len() && bytes[at] != b'_' && bytes[at].is_ascii_alphanumeric() {
+                    at += 1;
+                }
+                at += 1;
+            }
+            continue;
+        }
+        let length: usize = rest[at..at + digits].parse().unwrap_or(0);
+        at += digits;
+        if new.is_some() && bytes.get(at) == Some(&b'_') {
+            at += 1;
+        }
+        match rest.get(at..at + length) {
+            Some(part) if length > 0 => parts.push(part),
+            _ => break,
+        }
+        at += length;
+    }
+    let is_hash = |part: &str| {
+        part.len() == 17
+            && part.starts_with('h')
+            && part[1..].bytes().all(|b| b.is_ascii_hexdigit())
+    };
+    if parts.last().is_some_and(|last| is_hash(last)) {
+        parts.pop();
+    }
+    match parts.is_empty() {
+        true => name.to_owned(),
+        false => parts
+            .join("::")
+            .replace("..", "::")
+            .replace("$u7b$$u7b$", "{")
+            .replace("$u7d$$u7d$", "}"),
+    }
+}
+
+impl<'m> Reader<'m> {
+    /// Executes a call.
+    pub(super) fn call(
+        &mut self,
+        state: &mut State,
+        call: &'m Call,
+        result: Option<u32>,
+        out: &mut Vec<Stmt>,
+        depth: usize,
+    ) -> Option<bool> {
+        if let Value::Asm(text, constraints) = &call.callee {
+            return self.assembly(state, text, constraints, result, out);
+        }
+        if let Value::Global(symbol) = &call.callee {
+            let name = self.module.symbol(*symbol);
+            if super::function::is_nothing(name) {
+                state.top().at += 1;
+                return Some(true);
+            }
+            if name.starts_with("llvm.") {
+                return self.intrinsic(state, name, call, result, out);
+            }
+            let function = self.functions.get(name).copied();
+            let is_defined = function.is_some_and(|f| self.module.functions[f].body != Body::None);
+            if !is_defined && !self.module.aliases.iter().any(|alias| alias.name == name) {
+                let mut arguments = Vec::new();
+                for (ty, value) in &call.arguments {
+                    arguments.push(
+                        self.value(state, *ty, value, out)?.first().copied().unwrap_or(Val::Undef),
+                    );
+                }
+                return self.library(state, name, &arguments, result, out, depth);
+            }
+        }
+        let mut arguments = Vec::new();
+        for (ty, value) in &call.arguments {
+            arguments.push(self.value(state, *ty, value, out)?);
+        }
+        let callee = self.scalar(state, self.pointer_type(), &call.callee, out)?;
+        match callee {
+            Val::Known(address) => match self.function_at(address) {
+                Some(function) => {
+                    self.enter(state, function, arguments, Then::GoOn(result), out, depth)
+                }
+                None => self.fail("a call to an address that is no function", out),
+            },
+            Val::Undef => self.fail("a pointer to a function that was never set is called", out),
+            Val::Reg(register) => {
+                for (address, function) in self.functions_at(register, call) {
+                    let (mut inner, mut inside) = (Vec::new(), state.clone());
+                    if self.enter(
+                        &mut inside,
+                        function,
+                        arguments.clone(),
+                        Then::GoOn(result),
+                        &mut inner,
+                        depth,
+                    )? {
+                        self.explore(inside, &mut inner, depth + 1);
+                    }
+                    let is_it = binary(BinOp::Eq, Expr::Atom(register), number(address));
+                    self.emit(out, StmtKind::If(is_it, inner, Vec::new()));
+                }
+                self.fail("a call to an address that is no function", out)
+            }
+        }
+    }
+
+    /// The function at an address.
+    pub(super) fn function_at(&mut self, address: i128) -> Option<usize> {
+        let (id, 0) = self.facts.find(address)? else { return None };
+        let Key::Function(symbol) = self.facts.get(id).key else { return None };
+        self.functions.get(self.module.symbol(symbol)).copied()
+    }
+
+    /// Goes into a function.
+    pub(super) fn enter(
+        &mut self,
+        state: &mut State,
+        function: usize,
+        arguments: Vec<Vec<Val>>,
+        then: Then,
+        out: &mut Vec<Stmt>,
+        depth: usize,
+    ) -> Option<bool> {
+        let defined = &self.module.functions[function];
+        match &defined.body {
+            Body::Blocks(_) => {}
+            Body::None => {
+                let flat: Vec<Val> =
+                    arguments.iter().map(|a| a.first().copied().unwrap_or(Val::Undef)).collect();
+                let result = match then {
+                    Then::GoOn(result) => result,
+                    _ => None,
+                };
+                return self.library(state, &defined.name, &flat, result, out, depth);
+            }
+            Body::NotRead(why, line) => {
+                let name = plain_name(&defined.name);
+                self.refuse(format!("the function `{name}` is not read: line {line}: {why}"));
+                return None;
+            }
+        }
+        let again = state.frames.iter().filter(|frame| frame.function == function).count();
+        if state.frames.len() >= MAX_CALLS || again >= MAX_RECURSION {
+            self.limit("depth_of_calls", out);
+            return Some(false);
+        }
+        let top = state.top();
+        let site = (top.context, top.function, top.block, top.at);
+        let site = self.facts.context(site.0, site.1, site.2, site.3);
+        let context = self.facts.context(site, function, u32::MAX, 0);
+        let mut values = std::collections::BTreeMap::new();
+        for (number, value) in arguments.into_iter().enumerate().take(defined.parameters.len()) {
+            let value = match (defined.by_value.get(number).copied().flatten(), value.first()) {
+                (Some(ty), Some(&from)) => {
+                    // The callee has a copy of its own.
+                    let (size, _) = self.layout.size(ty)?;
+                    let id = self.stack_object(context, function, number as u32, size);
+                    self.memory.remove(&id);
+                    self.begin_object(state, id);
+                    let to = Val::Known(self.facts.get(id).base);
+                    if !self.copy(state, to, from, size, out)? {
+                        return Some(false);
+                    }
+                    vec![to]
+                }
+                _ => value,
+            };
+            values.insert(number as u32, value);
+        }
+        state.frames.push(Frame { context, function, block: 0, at: 0, values, then });
+        Some(true)
+    }
+
+    /// Returns from a function.
+    pub(super) fn give_back(
+        &mut self,
+        state: &mut State,
+        values: Vec<Val>,
+        out: &mut Vec<Stmt>,
+        depth: usize,
+    ) -> Option<bool> {
+        let frame = state.frames.pop()?;
+        self.forget_stack(state, frame.context);
+        if let Then::Call(address, argument) = frame.then {
+            // A destructor, after the function of a thread.
+            let function = self.function_at(address)?;
+            if state.frames.is_empty() {
+                let mut nothing = State::nothing();
+                let base = nothing.frames.remove(0);
+                let values = std::collections::BTreeMap::from([(0, vec![argument])]);
+                let context = self.facts.context(frame.context, function, u32::MAX, 2);
+                state.frames.push(Frame { function, context, values, ..base });
+                return Some(true);
+            }
+            return None;
+        }
+        if state.frames.is_empty() {
+            self.end_thread(values.first().copied(), out);
+            return Some(false);
+        }
+        if frame.then == Then::Once {
+            return Some(true);
+        }
+        if let Then::GoOn(Some(result)) = frame.then {
+            state.top().values.insert(result, values);
+        }
+        self.behind(state, out, depth)
+    }
+
+    /// Goes on behind a call.
+    pub(super) fn behind(
+        &mut self,
+        state: &mut State,
+        out: &mut Vec<Stmt>,
+        depth: usize,
+    ) -> Option<bool> {
+        let top = state.top();
+        let (function, block, at) = (top.function, top.block as usize, top.at);
+        if let Kind::Invoke(_, normal, _) = &self.blocks(function)[block].instructions[at].kind {
+            return Some(self.go(state, normal.0, out, depth));
+        }
+        state.top().at += 1;
+        Some(true)
+    }
+}

@@ -1,0 +1,358 @@
+//! The intrinsics of LLVM, inline assembly, and copies of memory.
+
+use std::collections::BTreeSet;
+
+use weir_llvm::{Binary, Call, Predicate};
+use weir_model::program::{BinOp, Expr, Order, Stmt};
+
+use super::Reader;
+use super::explore::{State, code_of};
+use super::number::{self, binary, choose, compare, not, number, within};
+use super::objects::{Addresses, Val};
+
+/// The most pieces in which memory is copied.
+const MAX_PIECES: usize = 4096;
+
+impl<'m> Reader<'m> {
+    /// The type of the result, from the last part of the name: its bits.
+    fn width(&self, call: &Call) -> u32 {
+        call.arguments.first().map_or(64, |(ty, _)| self.bits(*ty))
+    }
+
+    pub(super) fn intrinsic(
+        &mut self,
+        state: &mut State,
+        name: &str,
+        call: &'m Call,
+        result: Option<u32>,
+        out: &mut Vec<Stmt>,
+    ) -> Option<bool> {
+        let mut arguments = Vec::new();
+        for (ty, value) in &call.arguments {
+            arguments
+                .push(self.value(state, *ty, value, out)?.first().copied().unwrap_or(Val::Undef));
+        }
+        let argument = |i: usize| arguments.get(i).copied().unwrap_or(Val::Undef);
+        let bits = self.width(call);
+        let part = |i: usize| name.split('.').nth(i).unwrap_or("");
+        let (a, b) = (argument(0), argument(1));
+        let (x, y) = (code_of(a), code_of(b));
+        let values: Vec<Val> = match part(1) {
+            "memcpy" | "memmove" => {
+                let Val::Known(size) = argument(2) else {
+                    self.refuse(
+                        "how much memory is copied here is only known when the program runs",
+                    );
+                    return None;
+                };
+                if !self.copy(state, a, b, u64::try_from(size).ok()?, out)? {
+                    return Some(false);
+                }
+                vec![]
+            }
+            "memset" => {
+                let (Val::Known(byte), Val::Known(size)) = (b, argument(2)) else {
+                    self.refuse("how much memory is set here, or to what, is only known when the program runs");
+                    return None;
+                };
+                for (at, length) in self.pieces(state, &[a], u64::try_from(size).ok()?)? {
+                    let byte = byte & 255;
+                    let value = (0..length).fold(0, |all, i| all | byte << (8 * i));
+                    let value = Val::Known(weir_llvm::wrap(value, length as u32 * 8));
+                    let pointer = self.moved(a, at, out);
+                    if self.write_scalar(state, pointer, length, value, Order::Plain, out).is_none()
+                    {
+                        return Some(false);
+                    }
+                }
+                vec![]
+            }
+            "expect" | "launder" | "strip" | "ptr" | "ssa" | "annotation" => vec![a],
+            "threadlocal" => vec![a],
+            "assume" | "prefetch" | "stacksave" | "stackrestore" | "donothing" | "sideeffect"
+            | "pseudoprobe" | "x86" | "experimental" | "var" => {
+                if part(1) == "x86" && !name.contains("pause") {
+                    self.refuse(format!("`{name}` is not read"));
+                    return None;
+                }
+                if result.is_some() { vec![Val::Known(0)] } else { vec![] }
+            }
+            "is" => vec![Val::Known(0)],
+            "objectsize" => vec![Val::Known(if b == Val::Known(1) { 0 } else { -1 })],
+            "trap" | "ubsantrap" | "debugtrap" => return self.fail("the program is aborted", out),
+            "sadd" | "uadd" | "ssub" | "usub" | "smul" | "umul" => {
+                if a == Val::Undef || b == Val::Undef {
+                    vec![Val::Undef, Val::Undef]
+                } else {
+                    return self.with_overflow(
+                        state,
+                        (part(1), part(2)),
+                        bits,
+                        (a, b),
+                        result?,
+                        out,
+                    );
+                }
+            }
+            "smax" | "smin" | "umax" | "umin" | "abs" | "fshl" | "fshr" | "ctpop" | "ctlz"
+            | "cttz" | "bswap" | "bitreverse" | "scmp" | "ucmp"
+                if arguments.contains(&Val::Undef) =>
+            {
+                vec![Val::Undef]
+            }
+            "smax" | "smin" | "umax" | "umin" => {
+                let predicate = match part(1) {
+                    "smax" => Predicate::Sgt,
+                    "smin" => Predicate::Slt,
+                    "umax" => Predicate::Ugt,
+                    _ => Predicate::Ult,
+                };
+                let code = choose(compare(predicate, bits, x.clone(), y.clone()), x, y);
+                vec![self.made(state, code, result, out)?]
+            }
+            "scmp" | "ucmp" => {
+                let (more, less) = match part(1) {
+                    "scmp" => (Predicate::Sgt, Predicate::Slt),
+                    _ => (Predicate::Ugt, Predicate::Ult),
+                };
+                let more = compare(more, bits, x.clone(), y.clone());
+                let code = binary(BinOp::Sub, more, compare(less, bits, x, y));
+                vec![self.made(state, code, result, out)?]
+            }
+            "abs" => {
+                let negative = binary(BinOp::Lt, x.clone(), number(0));
+                let code = number::wrap(
+                    bits,
+                    choose(negative, binary(BinOp::Sub, number(0), x.clone()), x),
+                );
+                vec![self.made(state, code, result, out)?]
+            }
+            "ctpop" | "ctlz" | "cttz" | "bswap" | "bitreverse" | "fshl" | "fshr" => {
+                vec![self.bit_trick(part(1), bits, &arguments)?]
+            }
+            _ => {
+                self.refuse(format!("`{name}` is not read"));
+                return None;
+            }
+        };
+        if let Some(result) = result {
+            state.top().values.insert(result, values);
+        }
+        state.top().at += 1;
+        Some(true)
+    }
+
+    /// Sums and products that say whether they overflow, or that stop at the end of the range.
+    fn with_overflow(
+        &mut self,
+        state: &mut State,
+        (what, how): (&str, &str),
+        bits: u32,
+        (a, b): (Val, Val),
+        result: u32,
+        out: &mut Vec<Stmt>,
+    ) -> Option<bool> {
+        let is_known = matches!((a, b), (Val::Known(_), Val::Known(_)));
+        if bits > 64 && !is_known || bits > 126 {
+            self.refuse(format!("numbers of {bits} bits are not read"));
+            return None;
+        }
+        let op = match &what[1..] {
+            "add" => Binary::Add,
+            "sub" => Binary::Sub,
+            _ => Binary::Mul,
+        };
+        let is_signed = what.starts_with('s');
+        let operand =
+            |v: Val| if is_signed { code_of(v) } else { number::unsigned(bits, code_of(v)) };
+        let range = if is_signed { number::range(bits) } else { (0, (1 << bits) - 1) };
+        let exact = number::exact(op, bits, operand(a), operand(b));
+        let exact = self.in_register(exact, out);
+        let values = if how == "sat" {
+            let low = binary(BinOp::Max, exact, number(range.0));
+            let code = number::wrap(bits, binary(BinOp::Min, low, number(range.1)));
+            vec![self.made(state, code, Some(result), out)?]
+        } else {
+            let held = self.mapped(a, b, |_, _| None);
+            let wrapped = number::wrap(bits, exact.clone());
+            let value = self.made(state, wrapped, Some(result), out)?;
+            self.note(value, &if held.is_empty() { Addresses::default() } else { Addresses::Any });
+            state.top().values.insert(result, vec![value]);
+            let flag = match not(within(exact, range)) {
+                Expr::Const(n) => Val::Known(n),
+                code => {
+                    let context = state.top().context;
+                    let register = self
+                        .register(super::Home::Local(context, result, 1, 0), || "overflow".into());
+                    self.emit(out, weir_model::program::StmtKind::Assign(register, code));
+                    Val::Reg(register)
+                }
+            };
+            vec![value, flag]
+        };
+        state.top().values.insert(result, values);
+        state.top().at += 1;
+        Some(true)
+    }
+
+    /// Operations on bits, of known numbers.
+    fn bit_trick(&mut self, what: &str, bits: u32, arguments: &[Val]) -> Option<Val> {
+        let mut known = Vec::new();
+        for argument in arguments {
+            match argument {
+                Val::Known(n) if bits <= 64 => known.push(*n as u64 & (u64::MAX >> (64 - bits))),
+                _ => {
+                    self.refuse(format!(
+                        "`llvm.{what}` of a number that only the run knows is not read"
+                    ));
+                    return None;
+                }
+            }
+        }
+        let n = *known.first()?;
+        let value = match what {
+            "ctpop" => u64::from(n.count_ones()),
+            "ctlz" => u64::from(n.leading_zeros() - (64 - bits)),
+            "cttz" => u64::from(n.trailing_zeros().min(bits)),
+            "bswap" => n.swap_bytes() >> (64 - bits),
+            "bitreverse" => n.reverse_bits() >> (64 - bits),
+            _ => {
+                let by = (*known.get(2)? % u64::from(bits)) as u32;
+                let both = (u128::from(n) << bits) | u128::from(*known.get(1)?);
+                match what {
+                    "fshl" => ((both << by) >> bits) as u64,
+                    _ => (both >> by) as u64,
+                }
+            }
+        };
+        Some(Val::Known(weir_llvm::wrap(i128::from(value), bits)))
+    }
+
+    /// In which pieces memory is copied or set: those in which it is accessed elsewhere.
+    fn pieces(&mut self, state: &State, pointers: &[Val], size: u64) -> Option<Vec<(u64, u64)>> {
+        let mut cuts = BTreeSet::from([0, size]);
+        for pointer in pointers {
+            let addresses: Vec<i128> = match pointer {
+                Val::Known(address) => vec![*address],
+                Val::Reg(register) => self.targets(*register, size).addresses,
+                Val::Undef => vec![],
+            };
+            for address in addresses {
+                let Some((id, at)) = self.inside(address, size) else { continue };
+                let accesses = self.facts.accesses_of(id);
+                let mut add = |start: u64, length: u64| {
+                    cuts.extend(
+                        [start, start + length]
+                            .into_iter()
+                            .filter(|c| (at..at + size).contains(c))
+                            .map(|c| c - at),
+                    );
+                };
+                accesses.into_iter().for_each(|(start, length)| add(start, length));
+                let known = [state.own.get(&id), self.memory.get(&id)];
+                for bytes in known.into_iter().flatten() {
+                    bytes
+                        .over(at, size)
+                        .into_iter()
+                        .for_each(|(start, length, _)| add(start, length));
+                }
+            }
+        }
+        let cuts: Vec<u64> = cuts.into_iter().collect();
+        let mut pieces = Vec::new();
+        for pair in cuts.windows(2) {
+            let (mut at, end) = (pair[0], pair[1]);
+            while at < end {
+                let fits = |s: &u64| at.is_multiple_of(*s) && at + s <= end;
+                let length = [8, 4, 2].into_iter().find(fits).unwrap_or(1);
+                pieces.push((at, length));
+                at += length;
+                if pieces.len() > MAX_PIECES {
+                    self.refuse("more memory is copied or set at once than is read");
+                    return None;
+                }
+            }
+        }
+        Some(pieces)
+    }
+
+    /// Copies memory. Returns whether execution goes on.
+    pub(super) fn copy(
+        &mut self,
+        state: &mut State,
+        to: Val,
+        from: Val,
+        size: u64,
+        out: &mut Vec<Stmt>,
+    ) -> Option<bool> {
+        let pieces = self.pieces(state, &[to, from], size)?;
+        let mut values = Vec::new();
+        for &(at, length) in &pieces {
+            let pointer = self.moved(from, at, out);
+            // What it holds may stay in the copy, so the register belongs to this place.
+            let (context, block, number_of) = {
+                let top = state.top();
+                (top.context, top.block, top.at as u32)
+            };
+            let mut alternative = 0;
+            let into = loop {
+                let home = super::Home::Local(
+                    context,
+                    u32::MAX - 1 - block,
+                    number_of,
+                    (at as u32) << 4 | alternative,
+                );
+                let register = self.register(home, || "copy".into());
+                if !state.uses_register(register) || alternative > 14 {
+                    break register;
+                }
+                alternative += 1;
+            };
+            let Some(value) = self.read_scalar(state, pointer, length, Order::Plain, into, out)
+            else {
+                return Some(false);
+            };
+            values.push(value);
+        }
+        for (&(at, length), value) in pieces.iter().zip(values) {
+            let pointer = self.moved(to, at, out);
+            if self.write_scalar(state, pointer, length, value, Order::Plain, out).is_none() {
+                return Some(false);
+            }
+        }
+        Some(true)
+    }
+
+    /// Inline assembly, by its text.
+    pub(super) fn assembly(
+        &mut self,
+        state: &mut State,
+        text: &str,
+        constraints: &str,
+        result: Option<u32>,
+        out: &mut Vec<Stmt>,
+    ) -> Option<bool> {
+        let words: Vec<&str> =
+            text.split([';', '\n', '\t', ' ']).filter(|word| !word.is_empty()).collect();
+        match words[..] {
+            // Only the compiler must not move accesses, and it has not.
+            [] if result.is_none() => {}
+            ["pause" | "nop"] | ["rep", "nop"] | ["rep", "ret"] | ["yield"] if result.is_none() => {
+            }
+            ["mfence"] | ["dmb", "ish"] => self.fence(Order::SeqCst, out),
+            ["lock", "addl", ..]
+                if constraints.contains("memory") && result.is_none() && text.contains("$0,") =>
+            {
+                self.fence(Order::SeqCst, out);
+            }
+            ["lfence"] => self.fence(Order::Acquire, out),
+            ["sfence"] => self.fence(Order::Release, out),
+            _ => {
+                self.refuse(format!("the inline assembly `{}` is not read", words.join(" ")));
+                return None;
+            }
+        }
+        state.top().at += 1;
+        Some(true)
+    }
+}

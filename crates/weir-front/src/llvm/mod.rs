@@ -1,0 +1,408 @@
+//! LLVM IR: what clang and rustc make of C, C++ and Rust.
+//!
+//! `weir-llvm` reads the text. Each thread is then executed by *online partial evaluation*: starting with
+//! its function, instructions are executed one after the other. What is known is computed; everything else becomes registers
+//! and statements of a process. A *point* is a place where ways of the code meet, with the calls that lead there and the
+//! values that are known there. It has a label; whoever gets to a point again jumps to it. If one place
+//! has too many points, values that differ between them become registers, so this ends.
+//!
+//! **One rule above all:** what two threads can reach is in memory. The part of the first thread before it starts another one
+//! is computed, and gives memory its initial values; after that every access to memory that another thread may
+//! reach is a statement. Three values are known without a statement: what is never written; what a thread has written itself to an object whose
+//! address it has not yet given away; and what only one thread can ever reach.
+//!
+//! * `function` finds variables and live values, `objects` has memory and the facts that are learned, `number` the arithmetic,
+//!   `places` the lines of the user;
+//! * `explore` has states and points, `step` the instructions, `pointer` finds what a pointer leads to, `memory` what objects hold,
+//!   `access` reads and writes, `atomics` does both in one step;
+//! * `calls` executes functions, `library` has those that programs expect to find, `heap` allocates, `intrinsics` has the functions of
+//!   LLVM itself, `threads` starts and joins, `sync` has locks and waiting;
+//! * `wait` finds loops that wait, `ending` questions about final states, `finish` makes the program.
+//!
+//! What differs from a real run, and is not a limit that is reported: memory that was never set reads as zero if it is shared;
+//! a signed operation that overflows fails where it is computed; memory of a function that has returned may still be used.
+
+mod access;
+mod atomics;
+mod calls;
+mod ending;
+mod explore;
+mod finish;
+mod function;
+mod heap;
+mod intrinsics;
+mod library;
+mod memory;
+mod number;
+mod objects;
+mod places;
+mod pointer;
+mod step;
+mod sync;
+mod threads;
+mod wait;
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+use std::path::Path;
+
+use weir_llvm::{Body, Layout, Module};
+use weir_model::ids::{LabelId, RegId, SpanId};
+use weir_model::program::{Label, Order, Register, Stmt, StmtKind};
+
+use crate::errors::{Errors, did_you_mean, quote};
+use crate::lowering::Options;
+use crate::{Diagnostic, Language, Settings, Source};
+use objects::{Addresses, Bytes, Facts, ObjectId};
+
+/// LLVM IR.
+pub static LANGUAGE: Language = Language {
+    name: "llvm",
+    endings: &["ll"],
+    looks_like,
+    read,
+    declare: None,
+    gaps: |_| Vec::new(),
+    fence: |_| None,
+};
+
+/// Whether a text looks like LLVM IR rather than like one of the other languages.
+fn looks_like(text: &str) -> bool {
+    text.contains("target triple = \"") || text.starts_with("; ModuleID")
+}
+
+/// What every report says first.
+const CAVEAT: &str = "the code as the compiler emitted it: accesses that the compiler removed, merged or moved before are not covered";
+
+/// How many times a program is read before it is called too hard.
+const MAX_READINGS: usize = 100;
+
+/// How many statements a thread may have.
+const MAX_STATEMENTS: usize = 60_000;
+
+/// How many instructions are executed while translating one reading.
+const MAX_STEPS: u64 = 4_000_000;
+
+/// The stack of the thread that reads.
+const STACK: usize = 256 << 20;
+
+/// Reads a program.
+///
+/// # Errors
+/// All the errors that were found, in the order of the text; never empty.
+pub fn read(name: &str, text: &str, settings: &Settings) -> crate::Read {
+    // Constants and branches nest, which needs more stack than a thread has.
+    std::thread::scope(|scope| {
+        let reader = std::thread::Builder::new().stack_size(STACK);
+        let started = reader.spawn_scoped(scope, || read_here(name, text, settings));
+        let stopped = |why: String| Err(vec![Diagnostic::new(why, 0..0)]);
+        match started.map(std::thread::ScopedJoinHandle::join) {
+            Ok(Ok(read)) => read,
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            Err(error) => stopped(format!("no thread could be started to read the text: {error}")),
+        }
+    })
+}
+
+fn read_here(name: &str, text: &str, settings: &Settings) -> crate::Read {
+    let module = match weir_llvm::parse(text) {
+        Ok(module) => module,
+        Err(error) => return Err(vec![Diagnostic::new(error.message, error.at..error.at)]),
+    };
+    let entry = settings.entry.as_deref().unwrap_or("main");
+    let defined = || module.functions.iter().filter(|f| f.body != Body::None);
+    let Some(first) = module.functions.iter().position(|f| f.name == entry && f.body != Body::None)
+    else {
+        let error = Diagnostic::new(format!("there is no function {}", quote(entry)), 0..0);
+        let error = error.help("`--entry NAME` names the function that the program begins with");
+        return Err(vec![did_you_mean(error, entry, defined().map(|f| &*f.name))]);
+    };
+    let stem = Path::new(name).file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
+    let mut facts = Facts::default();
+    for _ in 0..MAX_READINGS {
+        facts.is_changed = false;
+        let mut reader =
+            Reader::new(&module, Source::new(name, text), settings, std::mem::take(&mut facts));
+        reader.program(first);
+        if !reader.facts.is_changed && reader.has_met_nothing && !reader.facts.is_anywhere {
+            // What these pointers lead to is not known, so it may be anything.
+            facts = reader.facts;
+            facts.is_anywhere = true;
+            continue;
+        }
+        if !reader.facts.is_changed {
+            let source = reader.source.clone();
+            if !reader.errors.is_empty() {
+                let errors = reader.errors.sorted();
+                return Err(errors.into_iter().map(|error| error.inside(&source)).collect());
+            }
+            reader.source.caveat = Some(CAVEAT);
+            return reader.finish(&stem).map_err(|errors| {
+                errors.sorted().into_iter().map(|error| error.inside(&source)).collect()
+            });
+        }
+        facts = reader.facts;
+    }
+    let message = format!("what pointers lead to is not understood after {MAX_READINGS} readings");
+    Err(vec![Diagnostic::new(message, 0..0)])
+}
+
+/// Where a value is held: a register of this key belongs to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Home {
+    /// A local value of a call: the call, the value, its part, and which of several registers.
+    Local(u32, u32, u32, u32),
+    /// Bytes of an object that only this thread knows.
+    Bytes(ObjectId, u64, u64),
+    /// Needed for one instruction.
+    Temporary(u32),
+    /// Reports that a limit was reached.
+    Limit,
+}
+
+/// A scalar in memory that statements access: object, offset and size.
+pub(crate) type Cell = (ObjectId, u64, u64);
+
+/// A thread as it is translated.
+#[derive(Debug, Default)]
+struct Thread {
+    name: String,
+    registers: Vec<Register>,
+    /// The home and the possible addresses of each register.
+    homes: Vec<(Option<Home>, Addresses)>,
+    by_home: HashMap<Home, RegId>,
+    labels: Vec<Label>,
+    /// The code of each point, which begins with its label.
+    code: Vec<Vec<Stmt>>,
+    /// How many statements there are.
+    statements: usize,
+    temporaries: u32,
+    /// Whether it has statements that are steps.
+    has_stepped: bool,
+    /// Whether it waits until it is started.
+    waits: bool,
+}
+
+/// An access, for the question about races.
+struct Access {
+    thread: usize,
+    label: LabelId,
+    cell: usize,
+    is_write: bool,
+    is_plain: bool,
+}
+
+/// Reads the program once.
+struct Reader<'m> {
+    module: &'m Module,
+    layout: Layout<'m>,
+    functions: HashMap<&'m str, usize>,
+    infos: HashMap<usize, std::rc::Rc<function::Info>>,
+    live: HashMap<(usize, u32, usize), std::rc::Rc<std::collections::BTreeSet<u32>>>,
+    options: Options,
+    facts: Facts,
+    errors: Errors,
+    /// Whether an access goes through a pointer that only the run knows.
+    is_loose: bool,
+    /// Whether a pointer was followed of which nothing is known.
+    has_met_nothing: bool,
+    source: Source,
+    places: places::Places<'m>,
+    /// The place of what is executed.
+    range: Range<usize>,
+    span: SpanId,
+    spans: HashMap<(usize, usize), SpanId>,
+    messages: BTreeMap<SpanId, String>,
+    failures: HashMap<(usize, usize, String), SpanId>,
+    /// Memory before other threads run.
+    memory: HashMap<ObjectId, Bytes>,
+    /// Whether the first thread is alone, and all is computed.
+    is_alone: bool,
+    threads: Vec<Thread>,
+    /// The thread that is translated, by its number in the facts.
+    current: usize,
+    cells: Vec<Cell>,
+    cell_numbers: HashMap<Cell, usize>,
+    accesses: Vec<Access>,
+    /// The calls around what is executed, for errors.
+    calls: Vec<usize>,
+    has_assume: bool,
+    limits: Vec<(usize, RegId, i128)>,
+    steps: u64,
+    explorer: explore::Explorer,
+    /// Threads that are started, in order.
+    waiting: Vec<usize>,
+}
+
+impl<'m> Reader<'m> {
+    fn new(module: &'m Module, source: Source, settings: &Settings, facts: Facts) -> Self {
+        let functions = module.functions.iter().enumerate().map(|(i, f)| (&*f.name, i)).collect();
+        Self {
+            module,
+            layout: Layout::new(module),
+            functions,
+            infos: HashMap::new(),
+            live: HashMap::new(),
+            options: settings.lowering.clone(),
+            facts,
+            errors: Errors::default(),
+            is_loose: false,
+            has_met_nothing: false,
+            source,
+            places: places::Places::new(module, settings),
+            range: 0..0,
+            span: SpanId::NONE,
+            spans: HashMap::new(),
+            messages: BTreeMap::new(),
+            failures: HashMap::new(),
+            memory: HashMap::new(),
+            is_alone: true,
+            threads: Vec::new(),
+            current: 0,
+            cells: Vec::new(),
+            cell_numbers: HashMap::new(),
+            accesses: Vec::new(),
+            calls: Vec::new(),
+            has_assume: false,
+            limits: Vec::new(),
+            steps: 0,
+            explorer: explore::Explorer::default(),
+            waiting: Vec::new(),
+        }
+    }
+
+    fn info(&mut self, function: usize) -> std::rc::Rc<function::Info> {
+        let module = self.module;
+        let made = || std::rc::Rc::new(function::Info::new(module, &module.functions[function]));
+        self.infos.entry(function).or_insert_with(made).clone()
+    }
+
+    fn thread(&mut self) -> &mut Thread {
+        &mut self.threads[self.current]
+    }
+
+    /// Says where in the text the reader is.
+    fn at(&mut self, range: Range<usize>) {
+        if self.range != range {
+            let key = (range.start, range.end);
+            self.span = match self.spans.get(&key) {
+                Some(span) => *span,
+                None => {
+                    let span = self.source.span(range.clone());
+                    self.spans.insert(key, span);
+                    span
+                }
+            };
+            self.range = range;
+        }
+    }
+
+    /// Reports an error where the reader is, with the calls that lead there.
+    fn error(&mut self, message: impl Into<String>) {
+        let mut message = message.into();
+        let names: Vec<String> = self
+            .calls
+            .iter()
+            .rev()
+            .map(|f| calls::plain_name(&self.module.functions[*f].name))
+            .collect();
+        if names.len() > 1 {
+            let shown = names.len().min(6);
+            message += &format!(" (in {})", names[..shown].join(", called by "));
+        }
+        self.errors.push(Diagnostic::new(message, self.range.clone()));
+    }
+
+    /// Something that is not read.
+    fn refuse(&mut self, message: impl Into<String>) {
+        self.error(message);
+    }
+
+    fn is_stopped(&self) -> bool {
+        !self.errors.is_empty()
+    }
+
+    /// The register of a home.
+    fn register(&mut self, home: Home, name: impl FnOnce() -> String) -> RegId {
+        if let Some(&register) = self.thread().by_home.get(&home) {
+            return register;
+        }
+        let span = self.span;
+        let held = self.facts.held.get(&(self.current, home)).cloned().unwrap_or_default();
+        let count = self.thread().registers.len();
+        if count >= usize::from(u16::MAX) {
+            self.refuse("this thread needs too many registers");
+            return RegId::new(0);
+        }
+        let register = RegId::new(count);
+        let is_temporary = matches!(home, Home::Temporary(_));
+        let name = match is_temporary {
+            true => format!("t{count}"),
+            false => format!("{}_{count}", name()),
+        };
+        let thread = self.thread();
+        thread.registers.push(Register {
+            display: name.clone(),
+            name,
+            domain: None,
+            init: 0,
+            temporary: is_temporary || home != Home::Limit,
+            span,
+        });
+        thread.homes.push((Some(home), held));
+        thread.by_home.insert(home, register);
+        register
+    }
+
+    /// A register for one instruction.
+    fn temporary(&mut self) -> RegId {
+        let number = self.thread().temporaries;
+        self.thread().temporaries += 1;
+        self.register(Home::Temporary(number), String::new)
+    }
+
+    /// A register may hold these addresses.
+    fn may_hold(&mut self, register: RegId, what: &Addresses) {
+        if what.is_empty() {
+            return;
+        }
+        let current = self.current;
+        let (home, held) = &mut self.threads[current].homes[register.index()];
+        if held.add(what)
+            && let Some(home) = *home
+        {
+            let known = self.facts.held.entry((current, home)).or_default();
+            self.facts.is_changed |= known.add(what);
+        }
+    }
+
+    /// Adds a statement.
+    fn emit(&mut self, out: &mut Vec<Stmt>, kind: StmtKind) {
+        self.is_alone = false;
+        let is_step = !matches!(
+            kind,
+            StmtKind::Goto(_) | StmtKind::Label(_) | StmtKind::Assign(..) | StmtKind::If(..)
+        );
+        out.push(Stmt::new(kind, self.span));
+        let thread = self.thread();
+        thread.statements += 1;
+        thread.has_stepped |= is_step;
+        if thread.statements > MAX_STATEMENTS {
+            self.refuse(format!("this thread becomes more than {MAX_STATEMENTS} statements"));
+        }
+    }
+
+    /// The number of a scalar in memory.
+    fn cell(&mut self, cell: Cell) -> usize {
+        let next = self.cells.len();
+        let number = *self.cell_numbers.entry(cell).or_insert(next);
+        if number == next {
+            self.cells.push(cell);
+        }
+        number
+    }
+
+    fn note_order(&mut self, order: Order) {
+        self.source.has_weak_orders |= !matches!(order, Order::SeqCst | Order::Plain);
+    }
+}

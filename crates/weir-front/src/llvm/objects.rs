@@ -1,0 +1,311 @@
+//! Objects in memory and what is learned about them.
+//!
+//! Every global, function, stack slot that is no variable, and allocation is an object with an address
+//! of its own: a number above all numbers of 32 bits, a multiple of 4096, and at least a page away from
+//! its neighbors. So arithmetic on addresses, flags in low bits and comparisons work as on a machine.
+//!
+//! The program is read several times. Each time some *facts* are found that change how it has to be read: which
+//! objects another thread may reach, which bytes are accessed, what pointers may hold. Facts are only
+//! added, so this ends. No fact is a guess at a value: each makes the translation more general.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use weir_llvm::Symbol;
+use weir_model::ids::RegId;
+
+/// The first address.
+const FIRST: i128 = 1 << 32;
+
+/// How far addresses are apart at least.
+const PAGE: i128 = 4096;
+
+/// More addresses than this one pointer may hold: then it may hold any.
+const MAX_ADDRESSES: usize = 2048;
+
+/// An object: an index of [`Facts::objects`].
+pub(super) type ObjectId = u32;
+
+/// A scalar that an instruction works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Val {
+    Known(i128),
+    Reg(RegId),
+    /// It was never set.
+    Undef,
+}
+
+/// What an object is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Key {
+    Global(Symbol),
+    Function(Symbol),
+    /// A variable of each thread, in one of them.
+    ThreadLocal(Symbol, usize),
+    /// A stack slot of a thread, in a call.
+    Stack(usize, u32, u32),
+    /// An allocation: thread, call, place in the function, and the how-manieth one.
+    Heap(usize, u32, u32, u32),
+    /// A number by which threads tell each other something.
+    Flag(Flag, usize),
+}
+
+/// What a number between threads is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Flag {
+    /// The thread may begin.
+    Started,
+    /// The thread has ended.
+    Ended,
+    /// What the thread is given.
+    Argument,
+    /// What the thread returns.
+    Result,
+    /// The object of this number was freed.
+    Freed,
+}
+
+/// An object.
+#[derive(Clone, Debug)]
+pub(super) struct Object {
+    pub key: Key,
+    pub name: String,
+    pub base: i128,
+    pub size: u64,
+    /// Whether it is never written.
+    pub is_constant: bool,
+}
+
+/// The addresses that a value may be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Addresses {
+    These(BTreeSet<i128>),
+    Any,
+}
+
+impl Default for Addresses {
+    fn default() -> Self {
+        Self::These(BTreeSet::new())
+    }
+}
+
+impl Addresses {
+    /// Adds addresses. Returns whether there are more now.
+    pub fn add(&mut self, other: &Self) -> bool {
+        match (&mut *self, other) {
+            (Self::Any, _) => false,
+            (_, Self::Any) => {
+                *self = Self::Any;
+                true
+            }
+            (Self::These(all), Self::These(more)) => {
+                let before = all.len();
+                all.extend(more);
+                let is_more = all.len() > before;
+                if all.len() > MAX_ADDRESSES {
+                    *self = Self::Any;
+                }
+                is_more
+            }
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        matches!(self, Self::These(all) if all.is_empty())
+    }
+}
+
+/// The bytes of an object, in scalars that do not overlap.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Bytes {
+    /// By offset: size and value.
+    pub scalars: BTreeMap<u64, (u64, Val)>,
+    /// What all other bytes are: zero or not set.
+    pub rest: Val,
+}
+
+impl Bytes {
+    pub fn new(rest: Val) -> Self {
+        Self { scalars: BTreeMap::new(), rest }
+    }
+
+    /// The scalars that overlap a range, in order.
+    pub fn over(&self, at: u64, size: u64) -> Vec<(u64, u64, Val)> {
+        let before = self.scalars.range(..at).next_back();
+        let first = before.filter(|(o, (s, _))| *o + *s > at);
+        let inside = self.scalars.range(at..at.saturating_add(size));
+        first.into_iter().chain(inside).map(|(o, (s, v))| (*o, *s, *v)).collect()
+    }
+}
+
+/// What was found out in earlier readings.
+#[derive(Debug, Default)]
+pub(super) struct Facts {
+    pub objects: Vec<Object>,
+    pub by_key: HashMap<Key, ObjectId>,
+    by_base: BTreeMap<i128, ObjectId>,
+    next: i128,
+    /// Objects of one thread that another one may reach.
+    pub escaped: BTreeSet<ObjectId>,
+    /// Objects of one thread that are accessed through pointers that only the run knows.
+    pub in_memory: BTreeSet<ObjectId>,
+    /// The bytes that statements access: offset and size.
+    pub accesses: BTreeMap<ObjectId, BTreeSet<(u64, u64)>>,
+    /// The same for accesses through pointers that only the run knows.
+    pub loose: BTreeMap<ObjectId, BTreeSet<(u64, u64)>>,
+    /// Scalars that are accessed atomically at a known place: nothing divides them.
+    pub whole: BTreeMap<ObjectId, BTreeSet<(u64, u64)>>,
+    /// Whether a pointer of which nothing is known may lead anywhere. At first it leads nowhere, until what it holds
+    /// is found out.
+    pub is_anywhere: bool,
+    /// The bytes that statements write.
+    pub written: BTreeMap<ObjectId, BTreeSet<(u64, u64)>>,
+    /// What may be stored in scalars of memory.
+    pub stored: BTreeMap<(ObjectId, u64), Addresses>,
+    /// What registers may hold.
+    pub held: BTreeMap<(usize, super::Home), Addresses>,
+    /// Objects that may be freed while threads run.
+    pub freed: BTreeSet<ObjectId>,
+    /// Threads that some thread waits for, and those whose result somebody asks for.
+    pub joined: BTreeSet<usize>,
+    pub asked: BTreeSet<usize>,
+    /// Calls by the call around them and their place.
+    pub contexts: HashMap<(u32, usize, u32, usize), u32>,
+    /// The threads, by what started them.
+    pub threads: Vec<super::threads::ThreadKey>,
+    /// How many threads execute each function.
+    pub thread_names: HashMap<String, usize>,
+    /// Whether a fact was added in this reading.
+    pub is_changed: bool,
+}
+
+impl Facts {
+    pub fn object(
+        &mut self,
+        key: Key,
+        name: impl FnOnce() -> String,
+        size: u64,
+        is_constant: bool,
+    ) -> ObjectId {
+        if let Some(&id) = self.by_key.get(&key) {
+            return id;
+        }
+        let id = self.objects.len() as ObjectId;
+        let base = self.next.max(FIRST);
+        self.next = base + (i128::from(size) / PAGE + 2) * PAGE;
+        self.objects.push(Object { key: key.clone(), name: name(), base, size, is_constant });
+        self.by_key.insert(key, id);
+        self.by_base.insert(base, id);
+        id
+    }
+
+    pub fn get(&self, id: ObjectId) -> &Object {
+        &self.objects[id as usize]
+    }
+
+    /// The object that an address is in, or right behind, with the offset.
+    pub fn find(&self, address: i128) -> Option<(ObjectId, u64)> {
+        let (base, &id) = self.by_base.range(..=address).next_back()?;
+        let offset = u64::try_from(address - base).ok()?;
+        (offset <= self.get(id).size.max(16)).then_some((id, offset))
+    }
+
+    pub fn escape(&mut self, id: ObjectId) {
+        self.is_changed |= self.escaped.insert(id);
+    }
+
+    pub fn put_in_memory(&mut self, id: ObjectId) {
+        self.is_changed |= self.in_memory.insert(id);
+    }
+
+    /// Whether only one thread knows an object, and always by known pointers.
+    pub fn is_private(&self, id: ObjectId) -> bool {
+        matches!(self.get(id).key, Key::Stack(..) | Key::Heap(..) | Key::ThreadLocal(..))
+            && !self.escaped.contains(&id)
+            && !self.in_memory.contains(&id)
+    }
+
+    /// Notes an access by a statement, and returns the scalars that it is made of. It is loose if
+    /// only the run knows the pointer.
+    pub fn access(
+        &mut self,
+        id: ObjectId,
+        at: u64,
+        size: u64,
+        is_write: bool,
+        is_loose: bool,
+    ) -> Vec<(u64, u64)> {
+        let all = if is_loose { &mut self.loose } else { &mut self.accesses };
+        self.is_changed |= all.entry(id).or_default().insert((at, size));
+        if is_write {
+            self.is_changed |= self.written.entry(id).or_default().insert((at, size));
+        }
+        self.cuts(id, at, size)
+    }
+
+    /// Nothing may divide a scalar.
+    pub fn keep_whole(&mut self, id: ObjectId, at: u64, size: u64) {
+        self.is_changed |= self.whole.entry(id).or_default().insert((at, size));
+    }
+
+    /// Whether an access would divide a scalar that has to be whole, or has parts that have to be.
+    pub fn divides(&self, id: ObjectId, at: u64, size: u64) -> bool {
+        let wholes = self.whole.get(&id).into_iter().flatten();
+        wholes.into_iter().any(|&(start, length)| {
+            (start, length) != (at, size) && start < at + size && at < start + length
+        })
+    }
+
+    /// The scalars that a range is made of.
+    pub fn cuts(&self, id: ObjectId, at: u64, size: u64) -> Vec<(u64, u64)> {
+        let mut cuts = BTreeSet::from([at, at + size]);
+        let known = self.accesses.get(&id).into_iter().flatten();
+        let loose = self.loose.get(&id).into_iter().flatten();
+        let loose = loose.filter(|(start, length)| !self.divides(id, *start, *length));
+        for &(start, length) in known.chain(loose) {
+            cuts.extend(
+                [start, start + length].into_iter().filter(|c| (at..at + size).contains(c)),
+            );
+        }
+        let cuts: Vec<u64> = cuts.into_iter().collect();
+        cuts.windows(2).map(|pair| (pair[0], pair[1] - pair[0])).collect()
+    }
+
+    /// All accesses to an object.
+    pub fn accesses_of(&self, id: ObjectId) -> BTreeSet<(u64, u64)> {
+        let all = [self.accesses.get(&id), self.loose.get(&id)];
+        let all = all.into_iter().flatten().flatten().copied();
+        all.filter(|(at, size)| {
+            !self.divides(id, *at, *size)
+                || self.accesses.get(&id).is_some_and(|a| a.contains(&(*at, *size)))
+        })
+        .collect()
+    }
+
+    /// Whether a statement writes some of these bytes.
+    pub fn is_written(&self, id: ObjectId, at: u64, size: u64) -> bool {
+        let writes = self.written.get(&id).into_iter().flatten();
+        writes.into_iter().any(|&(start, length)| start < at + size && at < start + length)
+    }
+
+    /// What may be stored somewhere.
+    pub fn store(&mut self, id: ObjectId, at: u64, what: &Addresses) {
+        if !what.is_empty() {
+            self.is_changed |= self.stored.entry((id, at)).or_default().add(what);
+        }
+    }
+
+    /// What may be read somewhere.
+    pub fn read(&self, id: ObjectId, at: u64, size: u64) -> Addresses {
+        let mut all = Addresses::default();
+        for (_, stored) in self.stored.range((id, at.saturating_sub(7))..(id, at + size)) {
+            all.add(stored);
+        }
+        all
+    }
+
+    /// The call of a place in another call.
+    pub fn context(&mut self, parent: u32, function: usize, block: u32, at: usize) -> u32 {
+        let next = self.contexts.len() as u32 + 1;
+        *self.contexts.entry((parent, function, block, at)).or_insert(next)
+    }
+}

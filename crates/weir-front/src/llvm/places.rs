@@ -1,0 +1,79 @@
+//! Places in the user's own texts.
+//!
+//! A debug location says through which calls an instruction was inlined. The innermost place in a file of the
+//! user's own is shown, so code of libraries is shown at the line that calls it. Without a debug location, or if the file cannot
+//! be read, the line of the `.ll` text is shown.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use weir_llvm::{MetaId, Module, Place};
+
+use crate::{Settings, Source};
+
+/// Finds places.
+pub(super) struct Places<'m> {
+    module: &'m Module,
+    files: fn(&Path) -> std::io::Result<String>,
+    /// Where the text of each file begins in the source, with the offsets of its lines.
+    texts: HashMap<PathBuf, Option<(usize, Vec<usize>, usize)>>,
+    known: HashMap<MetaId, Option<Range<usize>>>,
+}
+
+/// Whether a file is part of a compiler or a library.
+fn is_foreign(place: &Place<'_>) -> bool {
+    let path = Path::new(place.directory).join(place.file);
+    let path = path.to_string_lossy();
+    path.starts_with("/usr/")
+        || path.starts_with("/rustc/")
+        || ["/rustlib/", "/.cargo/registry/", "/.rustup/"].iter().any(|part| path.contains(part))
+}
+
+impl<'m> Places<'m> {
+    pub fn new(module: &'m Module, settings: &Settings) -> Self {
+        Self { module, files: settings.files, texts: HashMap::new(), known: HashMap::new() }
+    }
+
+    /// The range of a debug location in the texts of a source.
+    pub fn range(&mut self, location: MetaId, source: &mut Source) -> Option<Range<usize>> {
+        if let Some(known) = self.known.get(&location) {
+            return known.clone();
+        }
+        let places = self.module.places(location);
+        let own = places.iter().find(|place| place.line > 0 && !is_foreign(place));
+        let found = own.and_then(|place| self.in_text(place, source));
+        self.known.insert(location, found.clone());
+        found
+    }
+
+    fn in_text(&mut self, place: &Place<'_>, source: &mut Source) -> Option<Range<usize>> {
+        let named = PathBuf::from(place.file);
+        let path = Path::new(place.directory).join(place.file);
+        let files = self.files;
+        let text = self.texts.entry(path.clone()).or_insert_with(|| {
+            // As it is named first, which is how the user calls it.
+            let (name, text) = match files(&named) {
+                Ok(text) => (&named, text),
+                Err(_) => (&path, files(&path).ok()?),
+            };
+            if text.len() > crate::MAX_TEXT {
+                return None;
+            }
+            let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i + 1));
+            let lines: Vec<usize> = lines.collect();
+            let start = source.include(&name.to_string_lossy(), &text);
+            Some((start, lines, text.len()))
+        });
+        let (start, lines, length) = text.as_ref()?;
+        let line = (place.line as usize).checked_sub(1)?;
+        let begin = *lines.get(line)?;
+        let end = lines.get(line + 1).map_or(*length, |next| next - 1);
+        let text = source.text_in(start + begin..start + end);
+        let column = (place.column as usize).saturating_sub(1);
+        let indent = text.len() - text.trim_start().len();
+        let from = text.char_indices().nth(column).map_or(indent, |(at, _)| at);
+        let until = text.trim_end().len().max(from);
+        Some(start + begin + from..start + begin + until)
+    }
+}

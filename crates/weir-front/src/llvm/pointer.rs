@@ -1,0 +1,523 @@
+//! Constants, addresses, and what a pointer leads to.
+
+use std::collections::BTreeSet;
+
+use weir_llvm::{Body, LocalId, Op, Symbol, Type, TypeId, Value};
+use weir_model::program::{BinOp, Expr, Stmt, StmtKind};
+
+use super::explore::{State, code_of};
+use super::number::{binary, number};
+use super::objects::{Addresses, Bytes, Key, ObjectId, Val};
+use super::{Home, Reader};
+
+/// How many scalars a value may have.
+pub(super) const MAX_SCALARS: usize = 4096;
+
+/// What a pointer may lead to.
+pub(super) struct Targets {
+    /// The addresses, in order.
+    pub addresses: Vec<i128>,
+}
+
+impl<'m> Reader<'m> {
+    /// How many bits a scalar has.
+    pub(super) fn bits(&self, ty: TypeId) -> u32 {
+        match self.module.ty(ty) {
+            Type::Int(bits) => *bits,
+            _ => self.layout.size(ty).map_or(64, |(size, _)| (size * 8).min(128) as u32),
+        }
+    }
+
+    /// The scalars of a type.
+    pub(super) fn scalars(&mut self, ty: TypeId) -> Vec<(u64, TypeId)> {
+        match self.layout.scalars(ty, MAX_SCALARS) {
+            Some(scalars) => scalars,
+            None => {
+                let ty = self.module.show_type(ty);
+                self.refuse(format!("a value of the type {ty} is not read"));
+                Vec::new()
+            }
+        }
+    }
+
+    /// The scalars of a value; nothing if there is an error.
+    pub(super) fn value(
+        &mut self,
+        state: &mut State,
+        ty: TypeId,
+        value: &Value,
+        out: &mut Vec<Stmt>,
+    ) -> Option<Vec<Val>> {
+        let one = |val| Some(vec![val]);
+        match value {
+            Value::Local(LocalId(id)) => {
+                let info = self.info(state.top().function);
+                match state.top().values.get(id) {
+                    Some(values) => Some(values.clone()),
+                    None if info.variables.contains_key(id) => {
+                        self.refuse("the address of a variable is used");
+                        None
+                    }
+                    None => Some(vec![Val::Undef; self.scalars(ty).len()]),
+                }
+            }
+            Value::Int(n) => one(Val::Known(*n)),
+            Value::Null => one(Val::Known(0)),
+            Value::Float(text) => match self.float(ty, text) {
+                Some(bits) => one(Val::Known(bits)),
+                None => {
+                    self.refuse(format!("the number {text} is not read"));
+                    None
+                }
+            },
+            Value::Undef | Value::Poison => Some(vec![Val::Undef; self.scalars(ty).len()]),
+            Value::Zero => Some(vec![Val::Known(0); self.scalars(ty).len()]),
+            Value::Global(symbol) => {
+                let address = self.address_of(state, *symbol)?;
+                one(Val::Known(address))
+            }
+            Value::Bytes(bytes) => {
+                Some(bytes.iter().map(|b| Val::Known(i128::from(*b as i8))).collect())
+            }
+            Value::Aggregate(elements) => {
+                let mut all = Vec::new();
+                for (ty, value) in elements {
+                    all.extend(self.value(state, *ty, value, out)?);
+                }
+                Some(all)
+            }
+            Value::Expr(op) => self.operation(state, op, None, out),
+            Value::Metadata => Some(Vec::new()),
+            Value::Asm(..) => {
+                self.refuse("an inline assembly is used as a value");
+                None
+            }
+            Value::Unknown(word) => {
+                self.refuse(format!("`{word}` is not read"));
+                None
+            }
+        }
+    }
+
+    /// One scalar.
+    pub(super) fn scalar(
+        &mut self,
+        state: &mut State,
+        ty: TypeId,
+        value: &Value,
+        out: &mut Vec<Stmt>,
+    ) -> Option<Val> {
+        let values = self.value(state, ty, value, out)?;
+        match values[..] {
+            [value] => Some(value),
+            _ => {
+                let ty = self.module.show_type(ty);
+                self.refuse(format!("a value of the type {ty} is not read here"));
+                None
+            }
+        }
+    }
+
+    /// The bits of a floating-point number.
+    fn float(&self, ty: TypeId, text: &str) -> Option<i128> {
+        let value = match text.strip_prefix("0x") {
+            Some(digits) => f64::from_bits(u64::from_str_radix(digits, 16).ok()?),
+            None => text.parse().ok()?,
+        };
+        Some(match self.module.ty(ty) {
+            Type::Float("double") => i128::from(value.to_bits() as i64),
+            Type::Float("float") => i128::from((value as f32).to_bits() as i32),
+            _ => return None,
+        })
+    }
+
+    /// The address of a global or a function.
+    pub(super) fn address_of(&mut self, state: &mut State, symbol: Symbol) -> Option<i128> {
+        let module = self.module;
+        let name = module.symbol(symbol);
+        if let Some(alias) = module.aliases.iter().find(|alias| alias.name == name) {
+            let (ty, value) = &alias.target;
+            if matches!(value, Value::Global(target) if *target == symbol) {
+                self.refuse("an alias stands for itself");
+                return None;
+            }
+            if self.steps > super::MAX_STEPS {
+                self.refuse("aliases stand for each other");
+                return None;
+            }
+            self.steps += 1000;
+            let values = self.value(state, *ty, value, &mut Vec::new())?;
+            return match values[..] {
+                [Val::Known(address)] => Some(address),
+                _ => None,
+            };
+        }
+        let id = match module.globals.iter().find(|global| global.name == name) {
+            Some(global) => {
+                let size = self.layout.size(global.ty).map_or(0, |(size, _)| size);
+                let plain = super::calls::plain_name(name);
+                if global.is_thread_local {
+                    let thread = self.current;
+                    let of = self.threads[thread].name.clone();
+                    let key = Key::ThreadLocal(symbol, thread);
+                    let id = self.facts.object(key, || format!("{of}.{plain}"), size, false);
+                    if !state.own.contains_key(&id) && !self.memory.contains_key(&id) {
+                        let bytes = self.initial(id);
+                        self.memory.insert(id, bytes.clone());
+                        // What another thread may reach is read by statements; its first values are
+                        // those of memory.
+                        if self.facts.is_private(id) || self.is_alone {
+                            state.own.insert(id, bytes);
+                        }
+                    } else if self.facts.is_private(id) && !state.own.contains_key(&id) {
+                        let bytes = self.initial(id);
+                        state.own.insert(id, bytes);
+                    }
+                    id
+                } else {
+                    self.facts.object(Key::Global(symbol), || plain, size, global.is_constant)
+                }
+            }
+            None => {
+                let plain = super::calls::plain_name(name);
+                self.facts.object(Key::Function(symbol), || plain, 16, true)
+            }
+        };
+        Some(self.facts.get(id).base)
+    }
+
+    /// What an object holds at first.
+    pub(super) fn initial(&mut self, id: ObjectId) -> Bytes {
+        let symbol = match self.facts.get(id).key {
+            Key::Global(symbol) | Key::ThreadLocal(symbol, _) => symbol,
+            Key::Stack(..) => return Bytes::new(Val::Undef),
+            _ => return Bytes::new(Val::Known(0)),
+        };
+        let mut bytes = Bytes::new(Val::Known(0));
+        let module = self.module;
+        let name = module.symbol(symbol);
+        let Some(global) = module.globals.iter().find(|global| global.name == name) else {
+            return bytes;
+        };
+        match &global.init {
+            None => {
+                if !global.is_constant && !matches!(name, "stdout" | "stderr" | "stdin" | "environ")
+                {
+                    let plain = super::calls::plain_name(name);
+                    self.refuse(format!("the variable `{plain}` is defined elsewhere"));
+                }
+            }
+            Some(init) => self.fill(&mut bytes, global.ty, init, 0),
+        }
+        bytes
+    }
+
+    /// Writes a constant to bytes.
+    fn fill(&mut self, bytes: &mut Bytes, ty: TypeId, value: &Value, at: u64) {
+        match value {
+            Value::Zero => {}
+            Value::Undef | Value::Poison => {}
+            Value::Bytes(text) => {
+                for (i, byte) in text.iter().enumerate().filter(|(_, b)| **b != 0) {
+                    let value = Val::Known(i128::from(*byte as i8));
+                    bytes.scalars.insert(at + i as u64, (1, value));
+                }
+            }
+            Value::Aggregate(elements) => {
+                for (i, (element_ty, element)) in elements.iter().enumerate() {
+                    let Some((_, offset)) = self.layout.part(ty, i as u64) else { return };
+                    self.fill(bytes, *element_ty, element, at + offset);
+                }
+            }
+            value => {
+                let Some((size, _)) = self.layout.size(ty) else { return };
+                let mut state = State::nothing();
+                if let Some(values) = self.value(&mut state, ty, value, &mut Vec::new())
+                    && let [value @ Val::Known(_)] = values[..]
+                {
+                    bytes.scalars.insert(at, (size, value));
+                }
+            }
+        }
+    }
+
+    /// The addresses that a value may be.
+    pub(super) fn addresses_of(&self, value: Val) -> Addresses {
+        match value {
+            Val::Known(n) if self.facts.find(n).is_some() => Addresses::These(BTreeSet::from([n])),
+            Val::Known(_) | Val::Undef => Addresses::default(),
+            Val::Reg(r) => self.threads[self.current].homes[r.index()].1.clone(),
+        }
+    }
+
+    /// What an operation makes of addresses: known ones one by one, if the other operand is known.
+    pub(super) fn mapped(
+        &self,
+        a: Val,
+        b: Val,
+        map: impl Fn(i128, i128) -> Option<i128>,
+    ) -> Addresses {
+        let (left, right) = (self.addresses_of(a), self.addresses_of(b));
+        match (&left, &right, a, b) {
+            _ if left.is_empty() && right.is_empty() => Addresses::default(),
+            (Addresses::These(all), _, _, Val::Known(n)) => {
+                let images = all.iter().filter_map(|a| map(*a, n));
+                Addresses::These(images.filter(|a| self.facts.find(*a).is_some()).collect())
+            }
+            (_, Addresses::These(all), Val::Known(n), _) => {
+                let images = all.iter().filter_map(|b| map(n, *b));
+                Addresses::These(images.filter(|a| self.facts.find(*a).is_some()).collect())
+            }
+            _ => Addresses::Any,
+        }
+    }
+
+    /// `getelementptr`
+    pub(super) fn element(
+        &mut self,
+        state: &mut State,
+        (ty, pointer, indices): (TypeId, &Value, &[(TypeId, Value)]),
+        result: Option<u32>,
+        out: &mut Vec<Stmt>,
+    ) -> Option<Vec<Val>> {
+        let pointer_ty = self.pointer_type();
+        let base = self.scalar(state, pointer_ty, pointer, out)?;
+        let (mut at, mut code) = (0_i128, None);
+        let mut strides = Vec::new();
+        let mut ty = ty;
+        for (number_of, (index_ty, index)) in indices.iter().enumerate() {
+            let index = self.scalar(state, *index_ty, index, out)?;
+            let stride = match number_of {
+                0 => self.layout.size(ty)?.0,
+                _ => {
+                    let known = match index {
+                        Val::Known(n) => u64::try_from(n).ok(),
+                        _ => None,
+                    };
+                    let plain = self.layout.plain(ty);
+                    match (self.module.ty(plain), known) {
+                        (Type::Struct { .. }, Some(field)) => {
+                            let (part, offset) = self.layout.part(plain, field)?;
+                            at += i128::from(offset);
+                            ty = part;
+                            continue;
+                        }
+                        (Type::Array(_, element) | Type::Vector(_, element), _) => {
+                            ty = *element;
+                            self.layout.size(ty)?.0
+                        }
+                        _ => {
+                            self.refuse("this part of a value is not known");
+                            return None;
+                        }
+                    }
+                }
+            };
+            match index {
+                Val::Known(n) => at += n.checked_mul(i128::from(stride))?,
+                Val::Undef => return Some(vec![Val::Undef]),
+                Val::Reg(r) => {
+                    strides.push(stride);
+                    let moved = binary(BinOp::Mul, Expr::Atom(r), number(i128::from(stride)));
+                    code = Some(match code {
+                        None => moved,
+                        Some(before) => binary(BinOp::Add, before, moved),
+                    });
+                }
+            }
+        }
+        if base == Val::Undef {
+            return Some(vec![Val::Undef]);
+        }
+        let fixed = binary(BinOp::Add, code_of(base), number(at));
+        let Some(moved) = code else {
+            if at == 0 {
+                return Some(vec![base]);
+            }
+            return match (fixed, result) {
+                (Expr::Const(n), _) => Some(vec![Val::Known(weir_llvm::wrap(n, 64))]),
+                (code, Some(result)) => {
+                    let held = self.mapped(base, Val::Known(at), |a, b| Some(a + b));
+                    let value = self.set_code(state, result, code, out);
+                    self.note(value, &held);
+                    Some(vec![value])
+                }
+                _ => None,
+            };
+        };
+        let held = match self.addresses_of(base) {
+            Addresses::Any => Addresses::Any,
+            Addresses::These(all) => {
+                let mut found = BTreeSet::new();
+                let stride = strides.iter().copied().fold(0, gcd).max(1);
+                for address in all {
+                    let Some((id, offset)) = self.facts.find(address) else { continue };
+                    let object = self.facts.get(id);
+                    let first = (i128::from(offset) + at).rem_euclid(i128::from(stride));
+                    let mut next = first;
+                    while next <= i128::from(object.size) && found.len() <= 5000 {
+                        found.insert(object.base + next);
+                        next += i128::from(stride);
+                    }
+                }
+                let mut all = Addresses::default();
+                all.add(&Addresses::These(found));
+                all
+            }
+        };
+        let code = super::number::wrap(64, binary(BinOp::Add, fixed, moved));
+        let value = self.set_code(state, result?, code, out);
+        self.note(value, &held);
+        Some(vec![value])
+    }
+
+    /// A register may hold addresses.
+    pub(super) fn note(&mut self, value: Val, held: &Addresses) {
+        if let Val::Reg(register) = value {
+            self.may_hold(register, held);
+        }
+    }
+
+    pub(super) fn pointer_type(&self) -> TypeId {
+        let pointer = self.module.types.iter().position(|ty| *ty == Type::Ptr);
+        TypeId(pointer.unwrap_or(0) as u32)
+    }
+
+    /// The object that bytes are in; nothing if they are in none.
+    pub(super) fn inside(&self, address: i128, size: u64) -> Option<(ObjectId, u64)> {
+        let (id, at) = self.facts.find(address)?;
+        let object = self.facts.get(id);
+        let is_data = !matches!(object.key, Key::Function(_));
+        (is_data && at.checked_add(size)? <= object.size).then_some((id, at))
+    }
+
+    /// What a pointer may lead to, for an access of so many bytes.
+    pub(super) fn targets(&mut self, register: weir_model::ids::RegId, size: u64) -> Targets {
+        let held = self.threads[self.current].homes[register.index()].1.clone();
+        let mut addresses: Vec<i128> = match held {
+            Addresses::These(all) if !all.is_empty() => all.into_iter().collect(),
+            Addresses::These(_) if !self.facts.is_anywhere => {
+                self.has_met_nothing = true;
+                Vec::new()
+            }
+            // Anything that some statement accesses in this size.
+            _ => {
+                let mut all = BTreeSet::new();
+                for (id, object) in self.facts.objects.iter().enumerate() {
+                    if !matches!(object.key, Key::Flag(..)) {
+                        let accesses = self.facts.accesses_of(id as ObjectId);
+                        all.extend(
+                            accesses
+                                .iter()
+                                .filter(|(_, s)| *s == size)
+                                .map(|(at, _)| object.base + i128::from(*at)),
+                        );
+                    }
+                }
+                all.into_iter().collect()
+            }
+        };
+        addresses.retain(|address| self.inside(*address, size).is_some());
+        Targets { addresses }
+    }
+
+    /// The functions that a pointer may lead to: those whose address is taken, and whose type fits.
+    pub(super) fn functions_at(
+        &mut self,
+        register: weir_model::ids::RegId,
+        call: &weir_llvm::Call,
+    ) -> Vec<(i128, usize)> {
+        let held = self.threads[self.current].homes[register.index()].1.clone();
+        if held.is_empty() && !self.facts.is_anywhere {
+            self.has_met_nothing = true;
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        for object in &self.facts.objects {
+            let Key::Function(symbol) = object.key else { continue };
+            let name = self.module.symbol(symbol);
+            let Some(&function) = self.functions.get(name) else { continue };
+            let defined = &self.module.functions[function];
+            let may_be = match &held {
+                Addresses::These(all) if !all.is_empty() => all.contains(&object.base),
+                _ => true,
+            };
+            let given = call.arguments.iter().map(|(ty, _)| *ty);
+            let fits = defined.ty == call.ty && given.eq(defined.parameters.iter().copied());
+            if may_be && fits && defined.body != Body::None {
+                found.push((object.base, function));
+            }
+        }
+        found
+    }
+
+    /// An operation as a value; the result of an instruction or part of a constant.
+    pub(super) fn operation(
+        &mut self,
+        state: &mut State,
+        op: &Op,
+        result: Option<u32>,
+        out: &mut Vec<Stmt>,
+    ) -> Option<Vec<Val>> {
+        let made = self.operate(state, op, result, out);
+        if made.is_none() && !self.is_stopped() {
+            self.refuse("this operation is not read");
+        }
+        made
+    }
+
+    /// Emits an assignment to a temporary register.
+    pub(super) fn in_register(
+        &mut self,
+        code: weir_model::program::Code,
+        out: &mut Vec<Stmt>,
+    ) -> weir_model::program::Code {
+        match code {
+            Expr::Binary(..) | Expr::Unary(..) => {
+                let register = self.temporary();
+                self.emit(out, StmtKind::Assign(register, code));
+                Expr::Atom(register)
+            }
+            code => code,
+        }
+    }
+
+    /// The register that reports a limit.
+    pub(super) fn limit(&mut self, what: &str, out: &mut Vec<Stmt>) {
+        let what: String =
+            what.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+        let register = self.register(Home::Limit, || what);
+        let current = self.current;
+        if !self.limits.iter().any(|l| (l.0, l.1) == (current, register)) {
+            self.limits.push((current, register, 0));
+        }
+        self.emit(out, StmtKind::Assign(register, number(1)));
+        self.emit(out, StmtKind::Exit);
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+impl State {
+    /// A state in which nothing is executed, to evaluate constants.
+    pub fn nothing() -> Self {
+        let frame = super::explore::Frame {
+            context: 0,
+            function: 0,
+            block: 0,
+            at: 0,
+            values: std::collections::BTreeMap::new(),
+            then: super::explore::Then::Forget,
+        };
+        Self {
+            frames: vec![frame],
+            own: Default::default(),
+            dead: BTreeSet::new(),
+            allocated: Default::default(),
+            started: 0,
+            is_atomic: false,
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Tests of the reader of LLVM IR.
+
+mod read;
