@@ -132,6 +132,8 @@ pub enum Command {
     Graph(Graph),
     /// Print the memory models, and whether reachability is decidable under them
     Models(Models),
+    /// Say which compilers were found, and whether Weir can use them
+    Doctor,
     /// Work with litmus tests
     Litmus(Litmus),
     /// Work with channel machines
@@ -220,6 +222,7 @@ impl Command {
             Self::Graph(args) => (one(&args.file), vec![&args.output, &args.page.html]),
             Self::Litmus(args) => (args.command.files(), vec![]),
             Self::Models(_)
+            | Self::Doctor
             | Self::Reduce(_)
             | Self::Serve(_)
             | Self::Lsp(_)
@@ -267,6 +270,7 @@ impl Command {
             | Self::Convert(_)
             | Self::Fmt(_)
             | Self::Litmus(_)
+            | Self::Doctor
             | Self::Explain(_)
             | Self::Completions(_)
             | Self::Man(_)

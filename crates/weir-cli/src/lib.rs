@@ -100,6 +100,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Fmt(args) => commands::fmt::run(args),
         Command::Graph(args) => commands::graph::run(args),
         Command::Models(args) => commands::models::run(args),
+        Command::Doctor => commands::doctor::run(),
         Command::Litmus(args) => commands::litmus::run(args),
         Command::Channel(args) => commands::channel::run(args),
         Command::Game(args) => commands::game::run(args),

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use weir_front::escape::{escape_line, without_mark};
-use weir_front::{Diagnostic, Language, MAX_TEXT, Settings, Source};
+use weir_front::{Diagnostic, Language, MAX_MODULE, MAX_TEXT, Settings, Source};
 use weir_model::ids::SpanId;
 use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
@@ -43,6 +43,13 @@ pub enum LoadError {
         /// The file's name.
         name: String,
         /// What went wrong.
+        reason: String,
+    },
+    /// A compiler was to read it, and there is none, or it found errors.
+    Uncompiled {
+        /// The file's name.
+        name: String,
+        /// Why, in the words of the compiler; may have several lines.
         reason: String,
     },
     /// Its text is wrong.
@@ -143,6 +150,10 @@ impl LoadError {
             Self::Unreadable { name, reason } => {
                 escape_line(&format!("error: cannot read `{name}`: {reason}")).into_owned()
             }
+            Self::Uncompiled { name, reason } => {
+                let lines = reason.lines().map(escape_line).collect::<Vec<_>>().join("\n");
+                format!("{}: {lines}", escape_line(&format!("error: `{name}`")))
+            }
             Self::Stopped { name, reason, .. } => {
                 escape_line(&format!("unknown: `{name}`: {reason}")).into_owned()
             }
@@ -165,9 +176,10 @@ impl LoadError {
 /// Reads a file's text, without a byte order mark; `-` is standard input.
 ///
 /// # Errors
-/// If it cannot be read, is larger than [`MAX_TEXT`], or is not UTF-8.
+/// If it cannot be read, is larger than [`MAX_TEXT`] (a module [`MAX_MODULE`]), or is not UTF-8.
 pub fn read_text(name: &str) -> Result<String, LoadError> {
-    read_at_most(name, MAX_TEXT, &Budget::new())
+    let most = if name.ends_with(".ll") { MAX_MODULE } else { MAX_TEXT };
+    read_at_most(name, most, &Budget::new())
 }
 
 fn read_at_most(name: &str, most: usize, budget: &Budget) -> Result<String, LoadError> {

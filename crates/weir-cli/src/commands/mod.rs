@@ -7,6 +7,7 @@ pub mod channel;
 pub mod check;
 pub mod compare;
 pub mod convert;
+pub mod doctor;
 pub mod errors;
 mod evidence;
 pub mod explain;

@@ -63,6 +63,7 @@ pub static LANGUAGE: Language = Language {
     read,
     declare: None,
     gaps: |_| Vec::new(),
+    orders: |_| Vec::new(),
     fence: |_| None,
 };
 
