@@ -43,6 +43,9 @@ enum What {
     Fence(FenceKind),
 }
 
+/// Where a process waits, and which writes it has read.
+type Waiting = (StateId, Vec<Option<usize>>);
+
 #[derive(Clone)]
 struct Execution<'s> {
     system: &'s System,
@@ -294,7 +297,7 @@ impl<'s> Execution<'s> {
     /// Whether a process may go no further: it has no step, or it can take rounds of an `await` after which no others
     /// lead out of it.
     fn is_stuck(&self, p: ProcessId) -> bool {
-        let mut seen: Vec<((StateId, Vec<Option<usize>>), Self)> = vec![self.waiting(p)];
+        let mut seen: Vec<(Waiting, Self)> = vec![self.waiting(p)];
         let mut rounds: Vec<Vec<usize>> = Vec::new();
         let mut leaves: Vec<bool> = Vec::new();
         while rounds.len() < seen.len() {
@@ -347,7 +350,7 @@ impl<'s> Execution<'s> {
 
     /// An execution in which a process waits, with what tells it from others: where the process is, and which writes it has
     /// read. Who has read the newest of everything reads it again.
-    fn waiting(&self, p: ProcessId) -> ((StateId, Vec<Option<usize>>), Self) {
+    fn waiting(&self, p: ProcessId) -> (Waiting, Self) {
         let read = |id: usize| match self.operations[id].what {
             What::Access { reads, .. } => reads,
             What::Fence(_) => None,

@@ -58,7 +58,7 @@ pub struct Repaired {
     /// What was asked.
     pub request: Request,
     /// For each set what comes back one step from it.
-    back: Vec<Vec<(Less, Arc<Back>)>>,
+    back: Vec<Vec<Return>>,
     is_redundant: bool,
     shows_runs: bool,
     /// Runs of the program as it is, if it is not known how to repair it.
@@ -82,6 +82,9 @@ struct Early {
     /// Sets that repair it: what changes, and the lines.
     sets: Vec<Vec<(To, usize)>>,
 }
+
+/// One step from a set, and what comes back then.
+type Return = (Less, Arc<Back>);
 
 /// What may be changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,7 +194,7 @@ impl Repair {
 
 /// Checks that every set repairs the text into which it is inserted, and that none of its changes can be left
 /// out or weaker: the runs that come back then.
-fn confirmed(found: &Repairs, request: &Request) -> Result<Vec<Vec<(Less, Arc<Back>)>>, Error> {
+fn confirmed(found: &Repairs, request: &Request) -> Result<Vec<Vec<Return>>, Error> {
     let mut known: HashMap<Vec<Change>, Arc<Back>> = HashMap::new();
     let mut all = Vec::new();
     for repair in &found.sets {
