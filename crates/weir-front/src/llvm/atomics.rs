@@ -134,6 +134,7 @@ impl Reader<'_> {
     }
 
     /// One atomic read-write, wherever the pointer leads. Returns whether execution goes on.
+    #[allow(clippy::too_many_arguments)]
     pub(super) fn rmw(
         &mut self,
         state: &mut State,

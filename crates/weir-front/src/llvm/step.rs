@@ -399,6 +399,7 @@ impl<'m> Reader<'m> {
     }
 
     /// An operation on two numbers.
+    #[allow(clippy::too_many_arguments)]
     pub(super) fn arithmetic(
         &mut self,
         state: &mut State,

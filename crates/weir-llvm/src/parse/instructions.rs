@@ -4,6 +4,31 @@ use super::{Blocks, Failed, Parsed, Parser, metadata, show};
 use crate::lexer::Token;
 use crate::{Block, BlockId, Call, Instruction, Kind, Ordering, Type, TypeId, Update, Value};
 
+/// Attributes that may be written behind a call.
+const CALL_ATTRIBUTES: [&str; 21] = [
+    "nounwind",
+    "noreturn",
+    "readnone",
+    "readonly",
+    "cold",
+    "memory",
+    "willreturn",
+    "nomerge",
+    "noinline",
+    "alwaysinline",
+    "nobuiltin",
+    "builtin",
+    "allocsize",
+    "returns_twice",
+    "convergent",
+    "nofree",
+    "nosync",
+    "nocallback",
+    "speculatable",
+    "optsize",
+    "minsize",
+];
+
 fn ordering(word: &str) -> Option<Ordering> {
     Some(match word {
         "unordered" => Ordering::Unordered,
@@ -454,32 +479,7 @@ impl Parser<'_> {
         loop {
             match self.peek() {
                 Token::Hash(word) if word.as_bytes()[0].is_ascii_digit() => drop(self.next()),
-                Token::Word(word)
-                    if matches!(
-                        word,
-                        "nounwind"
-                            | "noreturn"
-                            | "readnone"
-                            | "readonly"
-                            | "cold"
-                            | "memory"
-                            | "willreturn"
-                            | "nomerge"
-                            | "noinline"
-                            | "alwaysinline"
-                            | "nobuiltin"
-                            | "builtin"
-                            | "allocsize"
-                            | "returns_twice"
-                            | "convergent"
-                            | "nofree"
-                            | "nosync"
-                            | "nocallback"
-                            | "speculatable"
-                            | "optsize"
-                            | "minsize"
-                    ) =>
-                {
+                Token::Word(word) if CALL_ATTRIBUTES.contains(&word) => {
                     self.next();
                     if self.is_sign(b'(') {
                         self.skip_brackets()?;
