@@ -286,7 +286,7 @@ fn fences_of(name: &str, text: &str) -> (i32, String) {
     let folder = folder(&format!("fences-{}", name.replace('.', "-")));
     let file = folder.join(name);
     fs::write(&file, text).unwrap();
-    let output = weir(&["fences", file.to_str().unwrap()]);
+    let output = weir(&["fences", file.to_str().unwrap(), "--model", "tso"]);
     (output.status, output.out + &output.err)
 }
 
@@ -385,13 +385,8 @@ fn reports_about_c_name_lines_of_the_text_and_say_how_orders_are_read() {
 }
 
 /// Programs that are violated under C11 and can be repaired by orders.
-const UNORDERED: [&str; 5] = [
-    "examples/rust/mailbox.rs",
-    "examples/c/mailbox.c",
-    "examples/rust/peterson.rs",
-    "examples/c/peterson.c",
-    "litmus-mp.weir",
-];
+const UNORDERED: [&str; 4] =
+    ["examples/rust/mailbox.rs", "examples/c/mailbox.c", "examples/c/seqlock.c", "litmus-mp.weir"];
 
 #[test]
 fn patches_of_orders_apply_and_their_results_check() {
@@ -400,12 +395,15 @@ fn patches_of_orders_apply_and_their_results_check() {
         process q {\n    reg r, s\n    r = y.load(relaxed)\n    s = x\n}\nfinal never q.r == 1 and q.s == 0\n";
     for file in UNORDERED {
         let target = folder.join(file.rsplit('/').next().unwrap());
-        match file {
-            "litmus-mp.weir" => fs::write(&target, text).unwrap(),
-            _ => {
-                fs::copy(root().join(file), &target).unwrap();
-            }
-        }
+        let text = match file {
+            "litmus-mp.weir" => text.to_owned(),
+            // What is right becomes wrong by a weaker order.
+            _ => fs::read_to_string(root().join(file)).unwrap().replace(
+                "#define BEFORE memory_order_release",
+                "#define BEFORE memory_order_relaxed",
+            ),
+        };
+        fs::write(&target, text).unwrap();
         let old = fs::read_to_string(&target).unwrap();
         let target = target.to_str().unwrap();
         assert_eq!(weir(&["check", target, "--model", "c11"]).status, 1, "{file}");
@@ -433,7 +431,7 @@ fn patches_of_orders_apply_and_their_results_check() {
 #[test]
 fn what_comes_back_with_a_weaker_order_is_shown_and_kept() {
     let output = weir(&["fences", "examples/rust/mailbox.rs", "--model", "c11", "--runs"]);
-    assert!(output.out.contains("With relaxed on line 17"), "{}", output.out);
+    assert!(output.out.contains("With relaxed on line 18"), "{}", output.out);
     assert!(output.out.contains("(old)"), "{}", output.out);
     let folder = folder("fences-orders-evidence");
     let target = folder.join("mailbox.rs");

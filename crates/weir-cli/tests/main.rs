@@ -15,6 +15,7 @@ mod channel;
 mod claims;
 mod cli;
 mod cluster;
+mod compiled;
 mod docs;
 mod editor;
 mod fences;

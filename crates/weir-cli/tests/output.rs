@@ -73,6 +73,8 @@ fn all_commands() -> Vec<Vec<String>> {
         format!("convert {SB}"),
         format!("graph {SB}"),
         format!("graph {SB} --format json"),
+        "doctor".to_owned(),
+        "litmus orders CoWW".to_owned(),
         "models".to_owned(),
         "models --format json".to_owned(),
         "litmus gen PodWR Fre PodWR Fre".to_owned(),

@@ -32,7 +32,7 @@ fn races_are_told_by_interleavings() {
         static RING: Ring = Ring { slot: UnsafeCell::new(0), head: AtomicU32::new(0) };\n\
         fn main() { let t = thread::spawn(|| { unsafe { *RING.slot.get() = 1; } RING.head.store(1, Relaxed); });\n\
         if RING.head.load(Relaxed) == 1 { unsafe { assert!(*RING.slot.get() == 1); } } t.join().unwrap(); }\n";
-    let run = about("ring.rs", ring, &["check", "--races"]);
+    let run = about("ring.rs", ring, &["check", "--races", "--model", "tso"]);
     assert_eq!(run.status, 0, "{run:?}");
     assert!(run.out.contains("ring.rs under TSO\n"), "{run:?}");
     assert!(run.out.contains("(memory orders are read as x86 (TSO) has them"), "{run:?}");

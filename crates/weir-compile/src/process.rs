@@ -89,7 +89,7 @@ pub(crate) fn run(
             return Err(Error::TooLarge { program, limit: texts });
         }
         let mut large = false;
-        if now - measured >= Duration::from_millis(200) {
+        if now - measured >= Duration::from_millis(20) {
             measured = now;
             large = folder.is_some_and(|f| size(f, limits.bytes) > limits.bytes);
         }

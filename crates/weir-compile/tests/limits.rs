@@ -50,9 +50,11 @@ fn a_compiler_that_leaves_something_behind_is_not_waited_for() {
 fn a_compiler_that_writes_too_much_is_ended() {
     let folder = Folder::new("writes");
     let source = folder.file("a.c", "");
-    for body in
-        ["yes", "yes 1>&2", "while [ $# -gt 0 ]; do [ \"$1\" = -o ] && yes > \"$2\"; shift; done"]
-    {
+    for body in [
+        "yes",
+        "yes 1>&2",
+        "while [ $# -gt 0 ]; do [ \"$1\" = -o ] && yes | head -c 200000000 > \"$2\"; shift; done; sleep 100",
+    ] {
         let tools = fake(&folder, "clang version 19.0.0", body);
         let error = compile(&source, &tools, &limited(60, 10 << 20)).unwrap_err();
         assert!(matches!(error, Error::TooLarge { .. }), "{body}: {error}");
