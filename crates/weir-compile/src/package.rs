@@ -1,7 +1,7 @@
 //! The tests of a Cargo package, each a program of its own.
 //!
 //! Cargo builds the tests as `cargo test --no-run` does, with a script in place of `rustc`
-//! (`runtime/wrapper.sh`). The script adds the options of [`stand_in`] to what is compiled for the
+//! (`runtime/wrapper.sh`). The script adds the options of `stand_in` to what is compiled for the
 //! target; since a target is named, build scripts and macros are not, and are compiled as usual.
 //! Every crate of the graph then has a module beside its library. For the crates `loom` and
 //! `shuttle` the script compiles the stand-ins in place of their sources, so that any version works
