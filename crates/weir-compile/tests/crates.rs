@@ -1,6 +1,6 @@
 //! Public crates about concurrency, which have to compile with the stand-in for `std`.
 //!
-//! This needs the network and a few minutes: `cargo test -p weir-compile -- --ignored crates`.
+//! This needs the network and a few minutes: `WEIR_SLOW=1 cargo test -p weir-compile crates`.
 #![cfg(unix)]
 
 use crate::common::{Folder, has, options, root};
