@@ -75,6 +75,10 @@ fn looks_like(text: &str) -> bool {
 /// What every report says first.
 const CAVEAT: &str = "the code as the compiler emitted it: accesses that the compiler removed, merged or moved before are not covered";
 
+/// What every report says besides, under every model.
+const UNSET: &str =
+    "shared memory that was never set reads as 0, and memory that was freed is not used again";
+
 /// How many times a program is read before it is called too hard.
 const MAX_READINGS: usize = 100;
 
@@ -138,6 +142,7 @@ fn read_here(name: &str, text: &str, settings: &Settings) -> crate::Read {
                 return Err(errors.into_iter().map(|error| error.inside(&source)).collect());
             }
             reader.source.caveat = Some(CAVEAT);
+            reader.source.notes.push(UNSET.to_owned());
             return reader.finish(&stem).map_err(|errors| {
                 errors.sorted().into_iter().map(|error| error.inside(&source)).collect()
             });

@@ -201,8 +201,10 @@ impl<'m> Reader<'m> {
         };
         match &global.init {
             None => {
-                if !global.is_constant && !matches!(name, "stdout" | "stderr" | "stdin" | "environ")
-                {
+                // `__libc_single_threaded` is 0 as long as there are threads, and what asks for it
+                // then uses atomic operations.
+                let known = ["stdout", "stderr", "stdin", "environ", "__libc_single_threaded"];
+                if !global.is_constant && !known.contains(&name) {
                     let plain = super::calls::plain_name(name);
                     self.refuse(format!("the variable `{plain}` is defined elsewhere"));
                 }
