@@ -74,7 +74,15 @@ fn errors_of_compilers_are_shown_as_they_are() {
     assert!(wrong.out.is_empty());
     let missing = weir(&["check", "examples/cpp/no-such-file.cpp"]);
     assert_eq!(missing.status, 2);
-    assert!(missing.err.contains("no-such-file.cpp"), "{}", missing.err);
+    assert!(
+        missing.err.contains("`examples/cpp/no-such-file.cpp`: there is no such file"),
+        "{}",
+        missing.err
+    );
+    // There is no text to change: what is read is what the compiler has made of it.
+    let fences = weir(&["fences", "examples/cpp/spsc-weak.cpp", "--write"]);
+    assert_eq!(fences.status, 2, "{}{}", fences.out, fences.err);
+    assert!(fences.err.contains("is read through its compiler"), "{}", fences.err);
     // What is not understood is refused by name.
     let file = folder("compiled-unknown").join("unknown.cpp");
     fs::write(&file, "extern \"C\" void elsewhere();\nint main() { elsewhere(); }\n").unwrap();

@@ -360,7 +360,7 @@ impl LanguageArg {
     }
 
     /// Whether a compiler reads a file.
-    fn is_compiled(&self, file: &str) -> bool {
+    pub fn is_compiled(&self, file: &str) -> bool {
         let is_wanted = |kind: Kind| match kind {
             Kind::Cpp => true,
             Kind::C | Kind::Rust => self.sources.compiled,
@@ -376,6 +376,10 @@ impl LanguageArg {
     fn text_of(&self, file: &str) -> Result<(String, Option<&'static Language>), LoadError> {
         if !self.is_compiled(file) {
             return Ok((read_text(file)?, self.language));
+        }
+        if !Path::new(file).exists() {
+            // The words of an unreadable file are the same for all languages.
+            read_text(file)?;
         }
         let options = Options {
             level: if self.sources.optimized { Level::Optimized } else { Level::Source },
@@ -393,7 +397,8 @@ impl LanguageArg {
                 Ok((module.text, Language::named("llvm")))
             }
             n => Err(failed(format!(
-                "the compiler makes {n} modules of it, and Weir does not join modules"
+                "the compiler makes {n} modules of it, and Weir does not join modules; without \
+                 `--compiled` Weir reads the text itself"
             ))),
         }
     }
