@@ -9,6 +9,9 @@
 //! and again with `-fexceptions` if clang says that it has `throw` or `try`. Without `try` an
 //! exception of the library ends the program either way.
 //!
+//! **The text** comes on standard input, so what is compiled is what Weir has read, also if the file has changed since, or
+//! if Weir has changed the text. A `#line` gives it its name.
+//!
 //! **Assertions** stay calls: with the headers of glibc, `assert` is `__assert_fail(text, file,
 //! line, function)`. Fortified functions and stack protectors are off, since they change calls by
 //! name.
@@ -52,10 +55,19 @@ pub(crate) fn flags(level: Level) -> Vec<OsString> {
     flags.into_iter().map(OsString::from).collect()
 }
 
-/// Compiles a source.
+/// What is compiled: a file, or a text in its place.
+#[derive(Clone, Copy)]
+pub(crate) struct Input<'a> {
+    pub kind: Kind,
+    pub file: &'a Path,
+    pub text: Option<&'a str>,
+}
+
+/// Compiles a text.
 pub(crate) fn compile(
-    source: &Path,
     kind: Kind,
+    file: &Path,
+    text: &str,
     tools: &Tools,
     options: &Options,
 ) -> Result<Compiled, Error> {
@@ -73,25 +85,24 @@ pub(crate) fn compile(
     }
     user.extend(options.flags.iter().cloned());
     let tool = tools.get(kind)?;
-    compile_with(source, kind, &tool, &user, None, options)
+    compile_with(Input { kind, file, text: Some(text) }, &tool, &user, None, options)
 }
 
 /// Compiles a source with these options of the user, in a folder.
 pub(crate) fn compile_with(
-    source: &Path,
-    kind: Kind,
+    input: Input<'_>,
     tool: &Tool,
     user: &[OsString],
     directory: Option<&Path>,
     options: &Options,
 ) -> Result<Compiled, Error> {
     let decided = user.iter().any(|f| f == "-fexceptions" || f == "-fno-exceptions");
-    let first = match kind {
+    let first = match input.kind {
         Kind::Cpp if !decided => Exceptions::Off,
         _ => Exceptions::Absent,
     };
     let folder = Folder::new()?;
-    let run = |exceptions| once(source, tool, user, directory, options, exceptions, folder.path());
+    let run = |exceptions| once(input, tool, user, directory, options, exceptions, folder.path());
     let (mut command, mut ended) = run(first)?;
     if first == Exceptions::Off && !ended.status.success() && ended.text().contains(EXCEPTIONS) {
         (command, ended) = run(Exceptions::On)?;
@@ -102,9 +113,12 @@ pub(crate) fn compile_with(
     let path = folder.path().join(OUTPUT);
     let text = fs::read_to_string(&path).map_err(|e| Error::file(path, &e))?;
     Ok(Compiled {
-        modules: vec![Module { name: source.display().to_string(), text }],
+        modules: vec![Module { name: input.file.display().to_string(), text }],
         entry: Some("main".to_owned()),
         tests: Vec::new(),
+        reads: fs::read_to_string(folder.path().join(READS))
+            .map(|text| crate::dependencies(&text))
+            .unwrap_or_default(),
         tool: tool.clone(),
         command,
         warnings: ended.text(),
@@ -112,9 +126,11 @@ pub(crate) fn compile_with(
 }
 
 const OUTPUT: &str = "module.ll";
+/// What clang says of the files that it has read.
+const READS: &str = "module.d";
 
 fn once(
-    source: &Path,
+    input: Input<'_>,
     tool: &Tool,
     user: &[OsString],
     directory: Option<&Path>,
@@ -133,14 +149,21 @@ fn once(
         Exceptions::On => drop(command.arg("-fexceptions")),
     }
     // Ours come last: of two that contradict each other, clang takes the last one.
-    command
-        .args(user)
-        .args(flags(options.level))
-        .arg("-o")
-        .arg(folder.join(OUTPUT))
-        .arg(as_file(source));
+    command.args(user).args(flags(options.level)).arg("-o").arg(folder.join(OUTPUT));
+    command.arg("-MD").arg("-MF").arg(folder.join(READS));
+    let Some(text) = input.text else {
+        command.arg(as_file(input.file));
+        let line = crate::line(&command);
+        return Ok((line, process::run(command, options.limits, Some(folder))?));
+    };
+    if let Some(beside) = crate::folder_of(input.file) {
+        command.arg("-iquote").arg(beside);
+    }
+    command.args(["-x", if input.kind == Kind::Cpp { "c++" } else { "c" }, "-"]);
+    let name = input.file.display().to_string().replace('\\', "\\\\").replace('"', "\\\"");
+    let text = format!("#line 1 \"{}\"\n{text}", name.replace(['\n', '\r'], " "));
     let line = crate::line(&command);
-    Ok((line, process::run(command, options.limits, Some(folder))?))
+    Ok((line, process::run_with(command, Some(text), options.limits, Some(folder))?))
 }
 
 /// A path that cannot be taken for an option.

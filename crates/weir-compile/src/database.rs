@@ -85,14 +85,8 @@ pub fn compile_entry(entry: &Entry, tools: &Tools, options: &Options) -> Result<
     let kind = kind_of(&entry.file)?;
     let mut flags = entry.flags.clone();
     flags.extend(options.flags.iter().cloned());
-    clang::compile_with(
-        &entry.file,
-        kind,
-        &tools.get(kind)?,
-        &flags,
-        Some(&entry.directory),
-        options,
-    )
+    let input = clang::Input { kind, file: &entry.file, text: None };
+    clang::compile_with(input, &tools.get(kind)?, &flags, Some(&entry.directory), options)
 }
 
 /// Does what clang is told, and writes the module of each source beside its object: `a.o` and
@@ -120,9 +114,9 @@ pub fn cc(
     }
     let mut modules = Vec::new();
     for source in &parts.sources {
+        let input = clang::Input { kind: kind_of(source)?, file: source, text: None };
         let compiled = clang::compile_with(
-            source,
-            kind_of(source)?,
+            input,
             &compiler(source, &tool, tools)?,
             &parts.flags,
             None,

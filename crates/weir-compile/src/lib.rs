@@ -120,6 +120,8 @@ pub struct Compiled {
     pub entry: Option<String>,
     /// The tests in it, if it has no such function.
     pub tests: Vec<Test>,
+    /// The files that the compiler has read, besides the source itself.
+    pub reads: Vec<PathBuf>,
     /// The compiler.
     pub tool: Tool,
     /// The command that was run.
@@ -152,13 +154,31 @@ pub fn kind_of(source: &Path) -> Result<Kind, Error> {
 /// # Errors
 /// If there is no compiler, or it rejects the file, or a limit is reached.
 pub fn compile(source: &Path, tools: &Tools, options: &Options) -> Result<Compiled, Error> {
-    let kind = kind_of(source)?;
-    // The compiler's own message would name it too, but not in the same words for all languages.
-    fs::File::open(source).map_err(|e| Error::file(source, &e))?;
+    let text = fs::read_to_string(source).map_err(|e| Error::file(source, &e))?;
+    compile_text(kind_of(source)?, source, &text, tools, options)
+}
+
+/// Compiles a text in C, C++ or Rust as if the file of this name held it: what it includes is looked for beside that file,
+/// which need not be there.
+///
+/// # Errors
+/// If there is no compiler, or it rejects the text, or a limit is reached.
+pub fn compile_text(
+    kind: Kind,
+    name: &Path,
+    text: &str,
+    tools: &Tools,
+    options: &Options,
+) -> Result<Compiled, Error> {
     match kind {
-        Kind::C | Kind::Cpp => clang::compile(source, kind, tools, options),
-        Kind::Rust | Kind::Cargo => rust::compile(source, tools, options),
+        Kind::C | Kind::Cpp => clang::compile(kind, name, text, tools, options),
+        Kind::Rust | Kind::Cargo => rust::compile(name, text, tools, options),
     }
+}
+
+/// The folder of a file, if it is not the current one.
+fn folder_of(file: &Path) -> Option<&Path> {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty())
 }
 
 /// Compiles a file of Rust to a program that runs here, with real threads and the same stand-in for
@@ -186,6 +206,17 @@ fn rejected(program: &Path, ended: &process::Ended) -> Error {
 /// The words of a command.
 fn line(command: &Command) -> Vec<OsString> {
     std::iter::once(command.get_program()).chain(command.get_args()).map(OsString::from).collect()
+}
+
+/// The files that a text for `make` names as what a target depends on.
+fn dependencies(text: &str) -> Vec<PathBuf> {
+    let Some((_, files)) = text.split_once(": ") else { return Vec::new() };
+    // The first line that has no backslash at its end ends the rule.
+    let mut files = files.replace("\\\n", " ");
+    files.truncate(files.find('\n').unwrap_or(files.len()));
+    let words = files.replace("\\ ", "\0");
+    let words = words.split_whitespace().map(|word| PathBuf::from(word.replace('\0', " ")));
+    words.filter(|path| path.is_file()).collect()
 }
 
 /// Copies a file to its place, which it has whole or not at all.

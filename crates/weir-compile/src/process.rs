@@ -5,7 +5,7 @@
 //! ended, the time, and the size of the folder that the program writes to.
 
 use crate::Error;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
@@ -51,17 +51,32 @@ impl Ended {
 
 /// Runs a program. `folder` is what it writes to, if that is to be limited as well.
 pub(crate) fn run(
+    command: Command,
+    limits: Limits,
+    folder: Option<&Path>,
+) -> Result<Ended, Error> {
+    run_with(command, None, limits, folder)
+}
+
+/// Runs a program with a text as its input.
+pub(crate) fn run_with(
     mut command: Command,
+    input: Option<String>,
     limits: Limits,
     folder: Option<&Path>,
 ) -> Result<Ended, Error> {
     let program = PathBuf::from(command.get_program());
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
+    command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
     own_group(&mut command);
     let mut child = command.spawn().map_err(|e| Error::Failed {
         program: program.clone(),
         text: format!("cannot be started: {e}"),
     })?;
+    if let (Some(text), Some(mut stdin)) = (input, child.stdin.take()) {
+        // A program that ends without reading it all says why itself.
+        thread::spawn(move || stdin.write_all(text.as_bytes()));
+    }
     let over = Arc::new(AtomicBool::new(false));
     let texts = limits.bytes.min(MAX_TEXT);
     let stdout = child.stdout.take().map(|s| read(s, texts, over.clone()));

@@ -23,26 +23,37 @@ enum Form {
 /// The name of the crate, whatever the file is called.
 const CRATE: &str = "program";
 
-/// Compiles a source.
-pub(crate) fn compile(source: &Path, tools: &Tools, options: &Options) -> Result<Compiled, Error> {
+/// Compiles a text, which comes on standard input: what is compiled is what Weir has read.
+pub(crate) fn compile(
+    file: &Path,
+    text: &str,
+    tools: &Tools,
+    options: &Options,
+) -> Result<Compiled, Error> {
     let rustc = tools.get(Kind::Rust)?;
-    let text = fs::read_to_string(source).map_err(|e| Error::file(source, &e))?;
     let stand_in = StandIn::get(&rustc, options.cache.as_deref())?;
     let folder = Folder::new()?;
-    let form = form(&text);
+    let form = form(text);
     let module = folder.path().join("module.ll");
     let program = folder.path().join("program");
 
-    let mut emit = OsString::from("--emit=llvm-ir=");
+    let reads = folder.path().join("reads.d");
+    let mut emit = OsString::from("--emit=dep-info=");
+    emit.push(&reads);
+    emit.push(",llvm-ir=");
     emit.push(&module);
     if form == Form::Tests {
         // The names of tests are what the harness says.
         emit.push(",link=");
         emit.push(&program);
     }
-    let command = command(&rustc, &stand_in, source, form, options, folder.path(), emit);
+    let mut command = command(&rustc, &stand_in, form, options, folder.path(), emit);
+    command.arg("-");
+    // The compiler gives a text these names, for tests in documentation. What it includes is looked for beside them.
+    command.env("UNSTABLE_RUSTDOC_TEST_PATH", file).env("UNSTABLE_RUSTDOC_TEST_LINE", "0");
     let line = crate::line(&command);
-    let ended = process::run(command, options.limits, Some(folder.path()))?;
+    let ended =
+        process::run_with(command, Some(text.to_owned()), options.limits, Some(folder.path()))?;
     if !ended.status.success() {
         return Err(crate::rejected(&rustc.path, &ended));
     }
@@ -53,10 +64,12 @@ pub(crate) fn compile(source: &Path, tools: &Tools, options: &Options) -> Result
         Form::Tests => crate::harness::tests(&program, CRATE, &[&text], options.limits)?,
         _ => Vec::new(),
     };
-    let mut modules = vec![Module { name: source.display().to_string(), text }];
+    let mut modules = vec![Module { name: file.display().to_string(), text }];
     modules.extend(stand_in.modules()?);
     let modules = join::only_needed(modules);
-    Ok(Compiled { modules, entry, tests, tool: rustc, command: line, warnings: ended.text() })
+    let reads = fs::read_to_string(&reads).map(|text| crate::dependencies(&text));
+    let reads = reads.unwrap_or_default();
+    Ok(Compiled { modules, entry, tests, reads, tool: rustc, command: line, warnings: ended.text() })
 }
 
 /// Compiles a source to a program that runs here, with real threads.
@@ -73,7 +86,8 @@ pub(crate) fn native(
     let program = folder.path().join("program");
     let mut emit = OsString::from("--emit=link=");
     emit.push(&program);
-    let command = command(&rustc, &stand_in, source, form(&text), options, folder.path(), emit);
+    let mut command = command(&rustc, &stand_in, form(&text), options, folder.path(), emit);
+    command.arg("--").arg(source);
     let ended = process::run(command, options.limits, Some(folder.path()))?;
     if !ended.status.success() {
         return Err(crate::rejected(&rustc.path, &ended));
@@ -84,7 +98,6 @@ pub(crate) fn native(
 fn command(
     rustc: &crate::Tool,
     stand_in: &StandIn,
-    source: &Path,
     form: Form,
     options: &Options,
     folder: &Path,
@@ -115,7 +128,7 @@ fn command(
     command.args(&options.flags).args(stand_in::FLAGS).args(stand_in.flags());
     command.arg(level(options.level));
     command.args(if options.level == Level::Optimized { OPTIMIZED } else { &[] });
-    command.arg(emit).arg("--color=never").arg("--").arg(source);
+    command.arg(emit).arg("--color=never");
     command
 }
 

@@ -24,6 +24,8 @@ pub struct Diagnostic {
     pub fix: Option<Box<(Range<usize>, String)>>,
     /// The name and the text of the file that it is in, if that is an included one.
     pub file: Option<Box<(String, String)>>,
+    /// How a compiler shows it, if a compiler has found it.
+    pub as_shown: Option<Box<str>>,
 }
 
 impl fmt::Display for Diagnostic {
@@ -39,7 +41,23 @@ impl Diagnostic {
     /// An error at a place.
     pub fn new(message: impl Into<String>, range: Range<usize>) -> Self {
         let (label, notes) = (Box::default(), Vec::new());
-        Self { message: message.into(), range, label, notes, help: None, fix: None, file: None }
+        Self {
+            message: message.into(),
+            range,
+            label,
+            notes,
+            help: None,
+            fix: None,
+            file: None,
+            as_shown: None,
+        }
+    }
+
+    /// As a compiler shows it.
+    #[must_use]
+    pub fn as_shown(mut self, text: impl Into<String>) -> Self {
+        self.as_shown = Some(text.into().into_boxed_str());
+        self
     }
 
     /// With words at the place itself.
@@ -116,6 +134,10 @@ impl Diagnostic {
     /// control character of the text or of a name is in it; the only escape sequences
     /// are those of `color`.
     pub fn render(&self, name: &str, text: &str, color: bool) -> String {
+        if let Some(shown) = &self.as_shown {
+            let lines: Vec<_> = shown.trim_end().lines().map(escape_line).collect();
+            return lines.join("\n");
+        }
         let (name, text) = self.file.as_deref().map_or((name, text), |(name, text)| (name, text));
         let fit = |range: &Range<usize>| {
             let floor =

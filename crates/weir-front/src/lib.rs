@@ -12,9 +12,9 @@
 //! assert!(errors[0].message.contains("`y`"));
 //! ```
 
-pub mod c;
 mod choice;
 pub mod columns;
+pub mod compiled;
 pub mod diagnostic;
 pub mod errors;
 pub mod escape;
@@ -22,12 +22,9 @@ pub mod gaps;
 pub mod litmus;
 pub mod llvm;
 mod locked;
-pub(crate) mod lowering;
-pub use lowering::finish::RACES;
 pub mod orders;
 pub mod promela;
 pub mod rmm;
-pub mod rust;
 pub mod source;
 pub mod suggest;
 mod tokens;
@@ -36,7 +33,7 @@ pub mod weir;
 
 pub use diagnostic::Diagnostic;
 pub use gaps::Gap;
-pub use lowering::Options as Lowering;
+pub use llvm::{Lowering, RACES};
 pub use orders::OrderPlace;
 pub use source::Source;
 
@@ -59,6 +56,10 @@ pub struct Settings {
     pub search: Vec<PathBuf>,
     /// Reads a file that the text includes.
     pub files: fn(&Path) -> io::Result<String>,
+    /// Compiles a text in C, C++ or Rust, if there is a compiler.
+    pub compile: Option<compiled::Compile>,
+    /// What the compiler is told.
+    pub compiler: CompilerSettings,
     /// Bounds for what has no domain: a variable `x`, a register `r` of every process or `p.r` of
     /// one, with its lowest and its highest value. Where a text leaves open what something is at
     /// first, it is any of these values.
@@ -73,6 +74,17 @@ pub struct Settings {
     pub places: bool,
 }
 
+/// What a compiler is told about a text.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct CompilerSettings {
+    /// Whether it optimizes a little. What is read is then its output, and not what the text says.
+    pub optimized: bool,
+    /// The standard of the language, such as `c++20`; for Rust the edition.
+    pub standard: Option<String>,
+    /// More options for it.
+    pub flags: Vec<String>,
+}
+
 impl Default for Settings {
     /// No file is included.
     fn default() -> Self {
@@ -81,6 +93,8 @@ impl Default for Settings {
             defines: Vec::new(),
             search: Vec::new(),
             files: |_| Err(io::Error::new(io::ErrorKind::PermissionDenied, "no files are read")),
+            compile: None,
+            compiler: CompilerSettings::default(),
             bounds: Vec::new(),
             lowering: Lowering::default(),
             is_split: false,
@@ -110,13 +124,14 @@ pub struct Language {
 }
 
 /// The languages, in the order in which a text without a known ending is tried.
-pub static LANGUAGES: [&Language; 8] = [
+pub static LANGUAGES: [&Language; 9] = [
     &litmus::LANGUAGE,
     &promela::LANGUAGE,
     &rmm::LANGUAGE,
     &trencher::LANGUAGE,
-    &c::LANGUAGE,
-    &rust::LANGUAGE,
+    &compiled::CPP,
+    &compiled::C,
+    &compiled::RUST,
     &llvm::LANGUAGE,
     &weir::LANGUAGE,
 ];
@@ -125,7 +140,25 @@ impl Language {
     /// Whether its accesses have memory orders, so that a fence of the program may be the order
     /// of an access.
     pub fn has_orders(&self) -> bool {
-        matches!(self.name, "c" | "rust" | "llvm")
+        self.is_compiled() || *self == llvm::LANGUAGE
+    }
+
+    /// Whether a compiler reads its texts.
+    pub fn is_compiled(&self) -> bool {
+        [&compiled::C, &compiled::CPP, &compiled::RUST].contains(&self)
+    }
+
+    /// What people call it.
+    pub fn called(&self) -> &'static str {
+        match self.name {
+            "c" => "C",
+            "cpp" => "C++",
+            "rust" => "Rust",
+            "llvm" => "LLVM IR",
+            "promela" => "Promela",
+            "weir" => "Weir",
+            name => name,
+        }
     }
 
     /// Whether a text in this language means what the memory model of C, C++ and Rust says.

@@ -110,7 +110,7 @@ impl<'t> Lexer<'t> {
     }
 
     /// A name behind `%` or `@`.
-    fn name(&mut self) -> String {
+    pub fn name(&mut self) -> String {
         match self.byte(self.at) {
             b'"' => String::from_utf8_lossy(&self.quoted()).into_owned(),
             _ => self.run(is_name).to_owned(),

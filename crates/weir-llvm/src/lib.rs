@@ -8,6 +8,8 @@
 //! A function whose body has syntax that is not known is a function that was *not read*
 //! ([`Body::NotRead`]), with the reason. All else in the module can still be used.
 //!
+//! [`parse_all`] reads several modules as one, as a linker joins them.
+//!
 //! ```
 //! let text = "@x = global i32 0\n\
 //!     define i32 @f(i32 %a) {\n  %b = add nsw i32 %a, 1\n  store i32 %b, ptr @x\n  ret i32 %b\n}\n";
@@ -25,4 +27,4 @@ mod print;
 
 pub use layout::Layout;
 pub use module::*;
-pub use parse::{Error, parse};
+pub use parse::{Error, parse, parse_all};

@@ -105,6 +105,7 @@
 
 pub mod bounds;
 pub mod certify;
+mod compile;
 mod engines;
 mod error;
 pub mod fences;
@@ -136,7 +137,8 @@ pub use trace::{Pending, ProcessState, Run, State, Step};
 pub use verifier::Verifier;
 pub use weir_check::Claim;
 pub use weir_engine::Engine;
-pub use weir_front::{Diagnostic, LANGUAGES, Language, Lowering, Settings};
+pub use compile::compile;
+pub use weir_front::{CompilerSettings, Diagnostic, LANGUAGES, Language, Lowering, Settings};
 pub use weir_model::answer::Verdict;
 pub use weir_model::game::{Buffers, Fairness, Player};
 pub use weir_model::limits::{Cancellation, Limits};

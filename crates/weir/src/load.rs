@@ -110,7 +110,7 @@ impl Default for Reading {
             model: MemoryModel::SC,
             budget: Budget::new(),
             hints: Hints::default(),
-            settings: Settings::default(),
+            settings: Settings { compile: Some(crate::compile), ..Settings::default() },
         }
     }
 }

@@ -68,7 +68,7 @@ impl Verifier {
             text: text.into(),
             name: "program".to_owned(),
             language: None,
-            settings: Settings::default(),
+            settings: Settings { compile: Some(crate::compile), ..Settings::default() },
             models: vec![],
             engine: ENGINES[0],
             bound: None,

@@ -1,17 +1,16 @@
 //! Options that several commands have: memory models, languages, how to search, and what to
 //! do with evidence.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use weir::load::read_text;
 use weir::{
-    Bound, ENGINES, LANGUAGES, Language, LoadError, Loaded, Lowering, MemoryModel, Reading,
+    Bound, CompilerSettings, ENGINES, LANGUAGES, Language, LoadError, Loaded, Lowering, MemoryModel, Reading,
     Settings, TURNS, Verifier, engine, usual_model,
 };
-use weir_compile::{Kind, Level, Options, Tools, compile, kind_of};
 use weir_engine::{Automata, Engine, Explicit, Refusal};
 use weir_model::semantics::Form;
 
@@ -29,7 +28,7 @@ pub struct ModelArg {
 
 #[derive(Debug, Args)]
 pub struct Programs {
-    /// Programs (`.weir`, `.c`, `.rs`, `.litmus`, `.pml`, `.rmm`, `.txt`), directories of
+    /// Programs (`.weir`, `.c`, `.cpp`, `.rs`, `.ll`, `.litmus`, `.pml`, `.rmm`, `.txt`), directories of
     /// programs, or patterns such as `locks/**/*.weir`; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<String>,
@@ -76,10 +75,10 @@ pub struct LanguageArg {
     pub sources: SourceArgs,
 }
 
-/// What the options of C and Rust are called together.
-const SOURCES: &str = "C and Rust";
+/// What the options of C, C++ and Rust are called together.
+const SOURCES: &str = "C, C++ and Rust";
 
-/// How C and Rust are read.
+/// How C, C++ and Rust are read.
 #[derive(Debug, Args)]
 pub struct SourceArgs {
     /// The function that the program begins with [default: main]
@@ -115,16 +114,15 @@ pub struct SourceArgs {
     /// What happens if signed arithmetic overflows: it fails like an assertion, or it wraps
     #[arg(help_heading = SOURCES, long, value_name = "WHAT", value_enum, default_value_t = Overflow::Fail)]
     pub overflow: Overflow,
-    /// Read what the compiler of this machine makes of C (LLVM IR) instead of the text; C++ is always read
-    /// in this way
-    #[arg(help_heading = SOURCES, long)]
-    pub compiled: bool,
-    /// Let that compiler optimize (level 1): the answer is about its output, not about the language
+    /// Let the compiler optimize (level 1): the answer is about its output, not about the language
     #[arg(help_heading = SOURCES, long)]
     pub optimized: bool,
-    /// The language standard for that compiler, such as `c++20`
+    /// The language standard for the compiler, such as `c++20`; for Rust the edition
     #[arg(help_heading = SOURCES, long = "std", value_name = "STANDARD")]
     pub standard: Option<String>,
+    /// An option for the compiler, such as `--flag=-fno-exceptions` (may be given several times)
+    #[arg(help_heading = SOURCES, long = "flag", value_name = "OPTION", allow_hyphen_values = true)]
+    pub flags: Vec<String>,
     /// Make every access of a Promela statement a step of its own under SC too
     #[arg(help_heading = "Promela", long)]
     pub split: bool,
@@ -159,6 +157,13 @@ impl SourceArgs {
                 races: self.races,
                 spurious: self.spurious,
                 wraps: self.overflow == Overflow::Wrap,
+            },
+            // Whoever reads texts for others runs no compiler, which could include any file.
+            compile: self.only_below.is_none().then_some(weir::compile as _),
+            compiler: CompilerSettings {
+                optimized: self.optimized,
+                standard: self.standard.clone(),
+                flags: self.flags.clone(),
             },
             is_split: self.split,
             ..Settings::default()
@@ -359,59 +364,14 @@ impl LanguageArg {
         self.stdin_name.as_deref().filter(|_| file == "-").unwrap_or(file)
     }
 
-    /// Whether a compiler reads a file.
-    pub fn is_compiled(&self, file: &str) -> bool {
-        let is_wanted = |kind: Kind| match kind {
-            Kind::Cpp => true,
-            Kind::C | Kind::Rust => self.sources.compiled,
-            Kind::Cargo => false,
-        };
-        self.language.is_none() && file != "-" && kind_of(Path::new(file)).is_ok_and(is_wanted)
-    }
-
-    /// The text of a file and its language: of a file that a compiler reads, the module that it makes of it.
-    ///
-    /// # Errors
-    /// If the file cannot be read or compiled.
-    fn text_of(&self, file: &str) -> Result<(String, Option<&'static Language>), LoadError> {
-        if !self.is_compiled(file) {
-            return Ok((read_text(file)?, self.language));
-        }
-        if !Path::new(file).exists() {
-            // The words of an unreadable file are the same for all languages.
-            read_text(file)?;
-        }
-        let options = Options {
-            level: if self.sources.optimized { Level::Optimized } else { Level::Source },
-            defines: self.sources.defines.clone(),
-            includes: self.sources.include.clone(),
-            standard: self.sources.standard.clone(),
-            ..Options::default()
-        };
-        let failed = |reason: String| LoadError::Uncompiled { name: file.to_owned(), reason };
-        let compiled = compile(Path::new(file), &Tools::default(), &options);
-        let compiled = compiled.map_err(|error| failed(error.to_string()))?;
-        match compiled.modules.len() {
-            1 => {
-                let module = compiled.modules.into_iter().next().expect("there is one");
-                Ok((module.text, Language::named("llvm")))
-            }
-            n => Err(failed(format!(
-                "the compiler makes {n} modules of it, and Weir does not join modules; without \
-                 `--compiled` Weir reads the text itself"
-            ))),
-        }
-    }
-
     /// The verifier of a file, within the limits of the command.
     ///
     /// # Errors
     /// If the file cannot be read.
     pub fn verifier(&self, file: &str, models: Vec<MemoryModel>) -> Result<Verifier, LoadError> {
-        let (text, language) = self.text_of(file)?;
-        let verifier = Verifier::new(text)
+        let verifier = Verifier::new(read_text(file)?)
             .name(self.name_of(file))
-            .language(language)
+            .language(self.language)
             .settings(self.sources.settings())
             .under(models)
             .within(limits::budget())
@@ -422,9 +382,6 @@ impl LanguageArg {
     /// The memory model of a file: the one that is named, or the one that is usual for it.
     pub fn model_of(&self, file: &str, named: Option<MemoryModel>) -> MemoryModel {
         let usual = || {
-            if self.is_compiled(file) {
-                return MemoryModel::C11;
-            }
             // A file that cannot be read is reported where it is needed.
             let text = if file == "-" { None } else { read_text(file).ok() };
             usual_model(self.name_of(file), &text.unwrap_or_default(), self.language)
@@ -436,8 +393,8 @@ impl LanguageArg {
     pub fn load(&self, file: &str, models: &[MemoryModel]) -> Result<Loaded, LoadError> {
         let special = |m: &MemoryModel| m.guesses_reads() || *m == MemoryModel::C11;
         let model = models.iter().copied().find(special).unwrap_or(MemoryModel::SC);
-        let (text, language) = self.text_of(file)?;
-        Loaded::read(self.name_of(file), &text, &Reading { model, language, ..self.reading() })
+        let text = read_text(file)?;
+        Loaded::read(self.name_of(file), &text, &Reading { model, ..self.reading() })
     }
 }
 

@@ -27,11 +27,6 @@ pub fn run(args: &Fences) -> Status {
     if args.write && args.programs.files.iter().any(|file| file == "-") {
         return fail("--write needs a file");
     }
-    if let Some(file) = args.programs.files.iter().find(|file| args.language.is_compiled(file)) {
-        return fail(&format!(
-            "`{file}` is read through its compiler, and `weir fences` changes only texts that Weir reads itself"
-        ));
-    }
     let mut asking = Asking::new("fences", args.format.into(), &args.page.html);
     asking.printed = Printed { full: args.full, ..asking.printed };
     for file in &args.programs.files {

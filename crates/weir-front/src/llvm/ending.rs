@@ -3,16 +3,17 @@
 //! If the first thread ends with the joins of threads and then only reads memory, computes and
 //! asserts, these statements are left out, and each assertion becomes a property of final states,
 //! in which all threads have ended and all writes have reached memory. Then threads need not tell
-//! that they have ended. The lowering of C and Rust does the same, see `lowering::ending`.
+//! that they have ended.
 
 use std::collections::{BTreeSet, HashMap};
 
-use weir_model::ids::LabelId;
-use weir_model::program::{Atom, Expr, Property, Stmt, StmtKind};
+use weir_model::ids::{LabelId, ProcessId, RegId, SpanId};
+use weir_model::program::{
+    Atom, BinOp, Code, Expr, Formula, Property, PropertyKind, Quantifier, Stmt, StmtKind, UnOp,
+};
 
 use super::Reader;
 use super::objects::{Flag, Key};
-use crate::lowering::ending::{Way, ask, both, formula, not};
 use crate::weir::fold;
 
 /// How many ways through the statements are followed.
@@ -23,6 +24,13 @@ const MAX_FOLLOWED: usize = 2_000;
 
 /// How deep formulas nest.
 const MAX_DEPTH: usize = 50;
+
+/// One way through the statements: what has to hold on it, and what registers hold.
+#[derive(Clone)]
+struct Way {
+    condition: Formula,
+    registers: HashMap<RegId, Formula>,
+}
 
 /// The code of the first thread by label.
 type Places = HashMap<LabelId, Vec<Stmt>>;
@@ -215,4 +223,58 @@ fn follow(
         }
     }
     Some(ways)
+}
+
+/// Asks for something in all final states that a condition holds in. What is asked at one place
+/// on several ways is one property.
+fn ask(
+    condition: &Formula,
+    holds: Formula,
+    span: SpanId,
+    properties: &mut Vec<Property>,
+) {
+    let formula = match (condition, holds) {
+        (_, Expr::Const(c)) if c != 0 => return,
+        (Expr::Const(_), holds) => holds,
+        (condition, Expr::Const(_)) => not(condition.clone()),
+        (condition, holds) => Expr::binary(BinOp::Or, not(condition.clone()), holds),
+    };
+    let same = properties.iter_mut().find(|property| property.span == span);
+    if let Some(Property { kind: PropertyKind::Final(_, before), .. }) = same {
+        *before = both(before.clone(), formula);
+        return;
+    }
+    let kind = PropertyKind::Final(Quantifier::Always, formula);
+    properties.push(Property { name: None, kind, span });
+}
+
+fn both(a: Formula, b: Formula) -> Formula {
+    match (&a, &b) {
+        (Expr::Const(c), _) if *c != 0 => b,
+        (_, Expr::Const(c)) if *c != 0 => a,
+        _ => fold::binary(BinOp::And, a, b).unwrap_or_else(|(_, formula)| formula),
+    }
+}
+
+fn not(a: Formula) -> Formula {
+    match a {
+        Expr::Unary(UnOp::Not, inner) => *inner,
+        a => fold::unary(UnOp::Not, a).unwrap_or_else(|(_, formula)| formula),
+    }
+}
+
+/// Code as a formula about final states.
+fn formula(code: &Code, way: &Way) -> Formula {
+    match code {
+        Expr::Const(c) => Expr::Const(*c),
+        Expr::Atom(r) => match way.registers.get(r) {
+            Some(formula) => formula.clone(),
+            None => Expr::Atom(Atom::Reg(ProcessId::new(0), *r)),
+        },
+        Expr::Unary(op, e) => {
+            fold::unary(*op, formula(e, way)).unwrap_or_else(|(_, formula)| formula)
+        }
+        Expr::Binary(op, a, b) => fold::binary(*op, formula(a, way), formula(b, way))
+            .unwrap_or_else(|(_, formula)| formula),
+    }
 }

@@ -209,6 +209,10 @@ impl<'m> Reader<'m> {
             }
         }
         let range = found.unwrap_or_else(|| {
+            if !self.is_module {
+                // Nothing of the user's is executed, such as what runs before and behind `main`.
+                return 0..0;
+            }
             // No source: the line of this text.
             let start = (instruction.at as usize).min(self.source.text.len());
             let rest = &self.source.text[start..];

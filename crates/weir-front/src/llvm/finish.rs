@@ -9,10 +9,13 @@ use weir_model::program::{
 };
 
 use super::objects::{Key, ObjectId, Val};
+use super::unused::forget_unused;
 use super::{Cell, Reader};
 use crate::Source;
 use crate::errors::Errors;
-use crate::lowering::finish::{RACES, any_of, forget_unused};
+
+/// The name of the question about data races.
+pub const RACES: &str = "races";
 
 /// How many pairs of accesses the question about races may have.
 const MAX_PAIRS: usize = 20_000;
@@ -300,5 +303,17 @@ pub(super) fn reads(stmt: &StmtKind, visit: &mut dyn FnMut(RegId)) {
             code.atoms(&mut |r| visit(*r));
         }
         _ => {}
+    }
+}
+
+/// A balanced tree, so that it does not nest deep.
+fn any_of(list: &mut Vec<Formula>) -> Formula {
+    match list.len() {
+        0 => Expr::Const(0),
+        1 => list.swap_remove(0),
+        n => {
+            let mut rest = list.split_off(n / 2);
+            Expr::binary(BinOp::Or, any_of(list), any_of(&mut rest))
+        }
     }
 }

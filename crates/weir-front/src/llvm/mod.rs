@@ -40,6 +40,7 @@ mod pointer;
 mod step;
 mod sync;
 mod threads;
+mod unused;
 mod wait;
 
 use std::collections::{BTreeMap, HashMap};
@@ -51,8 +52,8 @@ use weir_model::ids::{LabelId, RegId, SpanId};
 use weir_model::program::{Label, Order, Register, Stmt, StmtKind};
 
 use crate::errors::{Errors, did_you_mean, quote};
-use crate::lowering::Options;
 use crate::{Diagnostic, Language, Settings, Source};
+pub use finish::RACES;
 use objects::{Addresses, Bytes, Facts, ObjectId};
 
 /// LLVM IR.
@@ -70,6 +71,30 @@ pub static LANGUAGE: Language = Language {
 /// Whether a text looks like LLVM IR rather than like one of the other languages.
 fn looks_like(text: &str) -> bool {
     text.contains("target triple = \"") || text.starts_with("; ModuleID")
+}
+
+/// What the user asks of the translation to a program.
+#[derive(Clone, Debug)]
+pub struct Lowering {
+    /// How many objects each place of the code that allocates may allocate in each thread.
+    pub pool: u32,
+    /// How many rounds each loop may have.
+    pub unroll: Option<u32>,
+    /// How many threads may be started.
+    pub threads: usize,
+    /// Whether to ask for data races.
+    pub races: bool,
+    /// Whether a weak compare-exchange may fail without a reason.
+    pub spurious: bool,
+    /// Whether signed arithmetic wraps instead of failing.
+    pub wraps: bool,
+}
+
+impl Default for Lowering {
+    fn default() -> Self {
+        let (pool, threads) = (4, 16);
+        Self { pool, unroll: None, threads, races: false, spurious: false, wraps: false }
+    }
 }
 
 /// What every report says first.
@@ -91,66 +116,140 @@ const MAX_STEPS: u64 = 4_000_000;
 /// The stack of the thread that reads.
 const STACK: usize = 256 << 20;
 
-/// Reads a program.
+/// Reads a module.
 ///
 /// # Errors
 /// All the errors that were found, in the order of the text; never empty.
 pub fn read(name: &str, text: &str, settings: &Settings) -> crate::Read {
-    // Constants and branches nest, which needs more stack than a thread has.
-    std::thread::scope(|scope| {
-        let reader = std::thread::Builder::new().stack_size(STACK);
-        let started = reader.spawn_scoped(scope, || read_here(name, text, settings));
-        let stopped = |why: String| Err(vec![Diagnostic::new(why, 0..0)]);
-        match started.map(std::thread::ScopedJoinHandle::join) {
-            Ok(Ok(read)) => read,
-            Ok(Err(panic)) => std::panic::resume_unwind(panic),
-            Err(error) => stopped(format!("no thread could be started to read the text: {error}")),
-        }
-    })
+    let entry = settings.entry.clone().unwrap_or_else(|| "main".to_owned());
+    let input = Input { name, text, modules: vec![text], entry, caveat: Some(CAVEAT) };
+    input.read(settings)
 }
 
-fn read_here(name: &str, text: &str, settings: &Settings) -> crate::Read {
-    let module = match weir_llvm::parse(text) {
-        Ok(module) => module,
-        Err(error) => return Err(vec![Diagnostic::new(error.message, error.at..error.at)]),
-    };
-    let entry = settings.entry.as_deref().unwrap_or("main");
-    let defined = || module.functions.iter().filter(|f| f.body != Body::None);
-    let Some(first) = module.functions.iter().position(|f| f.name == entry && f.body != Body::None)
-    else {
-        let error = Diagnostic::new(format!("there is no function {}", quote(entry)), 0..0);
-        let error = error.help("`--entry NAME` names the function that the program begins with");
-        return Err(vec![did_you_mean(error, entry, defined().map(|f| &*f.name))]);
-    };
-    let stem = Path::new(name).file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
-    let mut facts = Facts::default();
-    for _ in 0..MAX_READINGS {
-        facts.is_changed = false;
-        let mut reader =
-            Reader::new(&module, Source::new(name, text), settings, std::mem::take(&mut facts));
-        reader.program(first);
-        if !reader.facts.is_changed && reader.has_met_nothing && !reader.facts.is_anywhere {
-            // What these pointers lead to is not known, so it may be anything.
-            facts = reader.facts;
-            facts.is_anywhere = true;
-            continue;
-        }
-        if !reader.facts.is_changed {
-            let source = reader.source.clone();
-            if !reader.errors.is_empty() {
-                let errors = reader.errors.sorted();
-                return Err(errors.into_iter().map(|error| error.inside(&source)).collect());
+/// Reads the modules that a compiler has made of a text. Reports show the lines of that text.
+///
+/// # Errors
+/// All the errors that were found, in the order of the text; never empty.
+pub(crate) fn read_compiled(
+    name: &str,
+    text: &str,
+    modules: &[(String, String)],
+    entry: String,
+    settings: &Settings,
+) -> crate::Read {
+    let modules = modules.iter().map(|(_, text)| &**text).collect();
+    let caveat = settings.compiler.optimized.then_some(CAVEAT);
+    Input { name, text, modules, entry, caveat }.read(settings)
+}
+
+/// What is read.
+struct Input<'t> {
+    /// What reports call the text that they show.
+    name: &'t str,
+    /// That text: the user's, or the module itself.
+    text: &'t str,
+    /// The modules, which are joined.
+    modules: Vec<&'t str>,
+    /// The function that the program begins with: its symbol, or its name.
+    entry: String,
+    caveat: Option<&'static str>,
+}
+
+impl Input<'_> {
+    fn read(&self, settings: &Settings) -> crate::Read {
+        // Constants and branches nest, which needs more stack than a thread has.
+        std::thread::scope(|scope| {
+            let reader = std::thread::Builder::new().stack_size(STACK);
+            let started = reader.spawn_scoped(scope, || self.read_here(settings));
+            let stopped = |why: String| Err(vec![Diagnostic::new(why, 0..0)]);
+            match started.map(std::thread::ScopedJoinHandle::join) {
+                Ok(Ok(read)) => read,
+                Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                Err(error) => {
+                    stopped(format!("no thread could be started to read the text: {error}"))
+                }
             }
-            reader.source.caveat = Some(CAVEAT);
-            reader.source.notes.push(UNSET.to_owned());
-            return reader.finish(&stem).map_err(|errors| {
-                errors.sorted().into_iter().map(|error| error.inside(&source)).collect()
-            });
-        }
-        facts = reader.facts;
+        })
     }
-    let message = format!("what pointers lead to is not understood after {MAX_READINGS} readings");
-    Err(vec![Diagnostic::new(message, 0..0)])
+
+    /// Whether the text is the module.
+    fn is_module(&self) -> bool {
+        self.modules == [self.text]
+    }
+
+    fn read_here(&self, settings: &Settings) -> crate::Read {
+        let module = match weir_llvm::parse_all(&self.modules) {
+            Ok(module) => module,
+            Err(error) if self.is_module() => {
+                return Err(vec![Diagnostic::new(error.message, error.at..error.at)]);
+            }
+            Err(error) => {
+                let what = "what the compiler emitted is not understood";
+                let message = format!("{what}: line {}: {}", error.line, error.message);
+                return Err(vec![Diagnostic::new(message, 0..0)]);
+            }
+        };
+        let first = first_function(&module, &self.entry)?;
+        let stem = Path::new(self.name).file_stem();
+        let stem = stem.map_or(self.name.into(), |stem| stem.to_string_lossy());
+        let mut facts = Facts::default();
+        for _ in 0..MAX_READINGS {
+            facts.is_changed = false;
+            let source = Source::new(self.name, self.text);
+            let mut reader = Reader::new(&module, source, settings, std::mem::take(&mut facts));
+            reader.is_module = self.is_module();
+            reader.program(first);
+            if !reader.facts.is_changed && reader.has_met_nothing && !reader.facts.is_anywhere {
+                // What these pointers lead to is not known, so it may be anything.
+                facts = reader.facts;
+                facts.is_anywhere = true;
+                continue;
+            }
+            if !reader.facts.is_changed {
+                let source = reader.source.clone();
+                if !reader.errors.is_empty() {
+                    let errors = reader.errors.sorted();
+                    return Err(errors.into_iter().map(|error| error.inside(&source)).collect());
+                }
+                reader.source.caveat = self.caveat;
+                reader.source.notes.push(UNSET.to_owned());
+                return reader.finish(&stem).map_err(|errors| {
+                    errors.sorted().into_iter().map(|error| error.inside(&source)).collect()
+                });
+            }
+            facts = reader.facts;
+        }
+        let message =
+            format!("what pointers lead to is not understood after {MAX_READINGS} readings");
+        Err(vec![Diagnostic::new(message, 0..0)])
+    }
+}
+
+/// The function of a symbol, or the only one with a name that a person wrote.
+fn first_function(module: &Module, entry: &str) -> Result<usize, Vec<Diagnostic>> {
+    let defined = || module.functions.iter().enumerate().filter(|(_, f)| f.body != Body::None);
+    if let Some((number, _)) = defined().find(|(_, f)| f.name == entry) {
+        return Ok(number);
+    }
+    let is_named = |name: &str| {
+        let plain = calls::plain_name(name);
+        plain == entry || plain.strip_suffix(entry).is_some_and(|before| before.ends_with("::"))
+    };
+    let all: Vec<usize> = defined().filter(|(_, f)| is_named(&f.name)).map(|(n, _)| n).collect();
+    let help = "`--entry NAME` names the function that the program begins with";
+    match all[..] {
+        [number] => Ok(number),
+        [] => {
+            let error = Diagnostic::new(format!("there is no function {}", quote(entry)), 0..0);
+            let names: Vec<String> = defined().map(|(_, f)| calls::plain_name(&f.name)).collect();
+            let names = names.iter().map(String::as_str);
+            Err(vec![did_you_mean(error.help(help), entry, names)])
+        }
+        _ => {
+            let message = format!("there are {} functions {}", all.len(), quote(entry));
+            Err(vec![Diagnostic::new(message, 0..0).help(help)])
+        }
+    }
 }
 
 /// Where a value is held: a register of this key belongs to it.
@@ -205,7 +304,7 @@ struct Reader<'m> {
     functions: HashMap<&'m str, usize>,
     infos: HashMap<usize, std::rc::Rc<function::Info>>,
     live: HashMap<(usize, u32, usize), std::rc::Rc<std::collections::BTreeSet<u32>>>,
-    options: Options,
+    options: Lowering,
     facts: Facts,
     errors: Errors,
     /// Whether an access goes through a pointer that only the run knows.
@@ -213,6 +312,8 @@ struct Reader<'m> {
     /// Whether a pointer was followed of which nothing is known.
     has_met_nothing: bool,
     source: Source,
+    /// Whether the text that reports show is the module itself.
+    is_module: bool,
     places: places::Places<'m>,
     /// The place of what is executed.
     range: Range<usize>,
@@ -254,8 +355,9 @@ impl<'m> Reader<'m> {
             errors: Errors::default(),
             is_loose: false,
             has_met_nothing: false,
+            is_module: true,
+            places: places::Places::new(module, settings, &source),
             source,
-            places: places::Places::new(module, settings),
             range: 0..0,
             span: SpanId::NONE,
             spans: HashMap::new(),

@@ -16,6 +16,8 @@ use crate::{Settings, Source};
 pub(super) struct Places<'m> {
     module: &'m Module,
     files: fn(&Path) -> std::io::Result<String>,
+    /// The name of the text that reports show, with the offsets of its lines.
+    own: (PathBuf, Vec<usize>),
     /// Where the text of each file begins in the source, with the offsets of its lines.
     texts: HashMap<PathBuf, Option<(usize, Vec<usize>, usize)>>,
     known: HashMap<MetaId, Option<Range<usize>>>,
@@ -30,9 +32,15 @@ fn is_foreign(place: &Place<'_>) -> bool {
         || ["/rustlib/", "/.cargo/registry/", "/.rustup/"].iter().any(|part| path.contains(part))
 }
 
+/// Where the lines of a text begin.
+fn lines(text: &str) -> Vec<usize> {
+    std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i + 1)).collect()
+}
+
 impl<'m> Places<'m> {
-    pub fn new(module: &'m Module, settings: &Settings) -> Self {
-        Self { module, files: settings.files, texts: HashMap::new(), known: HashMap::new() }
+    pub fn new(module: &'m Module, settings: &Settings, source: &Source) -> Self {
+        let own = (PathBuf::from(&source.name), lines(&source.text));
+        Self { module, files: settings.files, own, texts: HashMap::new(), known: HashMap::new() }
     }
 
     /// The range of a debug location in the texts of a source.
@@ -51,7 +59,12 @@ impl<'m> Places<'m> {
         let named = PathBuf::from(place.file);
         let path = Path::new(place.directory).join(place.file);
         let files = self.files;
+        let own = (0, self.own.1.clone(), source.text.len());
+        let is_own = named == self.own.0;
         let text = self.texts.entry(path.clone()).or_insert_with(|| {
+            if is_own {
+                return Some(own);
+            }
             // As it is named first, which is how the user calls it.
             let (name, text) = match files(&named) {
                 Ok(text) => (&named, text),
@@ -60,8 +73,7 @@ impl<'m> Places<'m> {
             if text.len() > crate::MAX_TEXT {
                 return None;
             }
-            let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i + 1));
-            let lines: Vec<usize> = lines.collect();
+            let lines = lines(&text);
             let start = source.include(&name.to_string_lossy(), &text);
             Some((start, lines, text.len()))
         });

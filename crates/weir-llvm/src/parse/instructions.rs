@@ -1,6 +1,6 @@
 //! The bodies of functions.
 
-use super::{Blocks, Failed, Parsed, Parser, metadata, show};
+use super::{Blocks, Failed, Parsed, Parser, show};
 use crate::lexer::Token;
 use crate::{Block, BlockId, Call, Instruction, Kind, Ordering, Type, TypeId, Update, Value};
 
@@ -180,7 +180,7 @@ impl Parser<'_> {
         };
         defined.extend(result.map(|id| id.0));
         let location = self.attachments()?;
-        Ok(Instruction { result, kind, location, at: at as u32 })
+        Ok(Instruction { result, kind, location, at: (self.part.base + at) as u32 })
     }
 
     /// Whether an instruction gives a value.
@@ -224,7 +224,7 @@ impl Parser<'_> {
             match self.next() {
                 Token::Meta(name) => {
                     if kind == "dbg" {
-                        location = metadata::number(name);
+                        location = self.meta(name);
                     }
                     if self.is_sign(b'(') {
                         self.skip_brackets()?;

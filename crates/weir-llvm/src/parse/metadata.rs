@@ -4,11 +4,6 @@ use super::{Parsed, Parser};
 use crate::lexer::Token;
 use crate::{Meta, MetaId};
 
-/// The number of a node.
-pub(super) fn number(name: &str) -> Option<MetaId> {
-    name.parse().ok().map(MetaId)
-}
-
 /// What fields of a node say.
 #[derive(Default)]
 struct Fields {
@@ -24,10 +19,15 @@ struct Fields {
 }
 
 impl Parser<'_> {
+    /// The number of a node.
+    pub(super) fn meta(&mut self, name: &str) -> Option<MetaId> {
+        name.parse().ok().and_then(|number| self.part.meta(MetaId(number)))
+    }
+
     /// `!12 = …` or `!llvm.ident = …`, whose name has been read.
     pub(super) fn metadata_line(&mut self, name: &str) -> Parsed<()> {
         self.expect(b'=')?;
-        let Some(id) = number(name) else {
+        let Some(id) = self.meta(name) else {
             self.skip_line();
             return Ok(());
         };
@@ -92,7 +92,7 @@ impl Parser<'_> {
                 }
                 (field, Token::Meta(name)) => {
                     self.next();
-                    let id = number(name);
+                    let id = self.meta(name);
                     match field {
                         "scope" => fields.scope = id,
                         "file" => fields.file = id,

@@ -3,11 +3,12 @@
 //! One pass over the text. Types and symbols are numbered when they are met; local values and
 //! blocks of a function too, so uses may come before definitions. `types` reads types and skips
 //! attributes, `values` reads constants and operands, `instructions` reads the body of a function,
-//! and `metadata` what debug locations need.
+//! and `metadata` what debug locations need. `link` joins modules.
 //!
 //! What is not understood inside of a function ends the reading of this function only.
 
 mod instructions;
+mod link;
 mod metadata;
 mod types;
 mod values;
@@ -16,11 +17,14 @@ use std::collections::HashMap;
 use std::fmt;
 
 use crate::lexer::{Lexer, Token};
+use link::Linkage;
 use crate::{Alias, Block, BlockId, Body, Function, Global, LocalId, Module, Type, TypeId, Value};
 
 /// Why a text is no module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
+    /// Which of the texts it is.
+    pub text: usize,
     /// What is wrong.
     pub message: String,
     /// Where, in bytes.
@@ -53,18 +57,32 @@ const MAX_DEPTH: usize = 64;
 /// # Errors
 /// The first error outside of the bodies of functions.
 pub fn parse(text: &str) -> Result<Module, Error> {
+    parse_all(&[text])
+}
+
+/// Reads modules as one, as a linker joins them. Places in the text ([`Instruction::at`](crate::Instruction)) are those
+/// in all texts, one behind the other.
+///
+/// # Errors
+/// The first error outside of the bodies of functions, and two definitions of one name.
+pub fn parse_all(texts: &[&str]) -> Result<Module, Error> {
     let mut parser = Parser {
-        lexer: Lexer::new(text),
+        lexer: Lexer::new(""),
         module: Module::default(),
         depth: 0,
         locals: Locals::default(),
+        part: link::Part::default(),
     };
-    let failed = |Failed { message, at }: Failed| Error {
-        message,
-        at: at.min(text.len()),
-        line: Lexer::line_of(text, at),
-    };
-    parser.module().map_err(failed)?;
+    for (number, (text, part)) in texts.iter().zip(link::parts(texts)).enumerate() {
+        parser.next_part(part);
+        parser.lexer = Lexer::new(text);
+        parser.module().map_err(|Failed { message, at }| Error {
+            text: number,
+            message,
+            at: at.min(text.len()),
+            line: Lexer::line_of(text, at),
+        })?;
+    }
     Ok(parser.module)
 }
 
@@ -84,6 +102,8 @@ struct Parser<'t> {
     module: Module,
     depth: usize,
     locals: Locals,
+    /// The module that is read, among all.
+    part: link::Part,
 }
 
 /// A token as a person would name it.
@@ -235,7 +255,7 @@ impl<'t> Parser<'t> {
                 Token::Sign(b'$' | b'^') => self.skip_line(),
                 Token::Word(word) if word.starts_with('$') => self.skip_line(),
                 Token::Local(name) => self.named_type(&name)?,
-                Token::Global(name) => self.global(&name, at)?,
+                Token::Global(name) => self.global(self.global_name(name), at)?,
                 Token::Word("declare") => self.function(at, false)?,
                 Token::Word("define") => self.function(at, true)?,
                 Token::Meta(name) => self.metadata_line(name)?,
@@ -270,7 +290,7 @@ impl<'t> Parser<'t> {
     fn named_type(&mut self, name: &str) -> Parsed<()> {
         self.expect(b'=')?;
         self.expect_word("type")?;
-        let id = self.module.intern(Type::Named(name.to_owned()));
+        let id = self.module.intern(Type::Named(format!("{name}{}", self.part.type_suffix)));
         if self.accept_word("opaque") {
             return Ok(());
         }
@@ -280,23 +300,24 @@ impl<'t> Parser<'t> {
     }
 
     /// `@name = …`
-    fn global(&mut self, name: &str, start: usize) -> Parsed<()> {
+    fn global(&mut self, name: String, start: usize) -> Parsed<()> {
         self.expect(b'=')?;
-        self.module.intern_symbol(name);
+        self.module.intern_symbol(&name);
         let (mut is_thread_local, mut is_external) = (false, false);
+        let mut linkage = Linkage::Strong;
         let is_constant = loop {
             let at = self.here();
             match self.next() {
                 Token::Word("global") => break false,
                 Token::Word("constant") => break true,
-                Token::Word("alias") => return self.alias(name),
+                Token::Word("alias") => return self.alias(name, linkage),
                 Token::Word("ifunc") => {
                     self.skip_line();
                     return Ok(());
                 }
                 Token::Word("thread_local") => is_thread_local = true,
                 Token::Word("external" | "extern_weak") => is_external = true,
-                Token::Word(_) => {}
+                Token::Word(word) => linkage = Linkage::of(word).unwrap_or(linkage),
                 found => {
                     return self.fail(at, format!("{} is not expected here", show(&found)));
                 }
@@ -331,24 +352,20 @@ impl<'t> Parser<'t> {
         while matches!(self.peek(), Token::Hash(_)) {
             self.next();
         }
-        self.module.globals.push(Global {
-            name: name.to_owned(),
-            ty,
-            init,
-            is_constant,
-            is_thread_local,
-            align,
-            range: start..end,
-        });
-        Ok(())
+        let range = self.part.base + start..self.part.base + end;
+        let global = Global { name, ty, init, is_constant, is_thread_local, align, range };
+        self.add_global(global, linkage)
     }
 
-    fn alias(&mut self, name: &str) -> Parsed<()> {
+    fn alias(&mut self, name: String, linkage: Linkage) -> Parsed<()> {
         self.ty()?;
         self.expect(b',')?;
         let ty = self.ty()?;
         let value = self.value(ty)?;
-        self.module.aliases.push(Alias { name: name.to_owned(), target: (ty, value) });
+        let is_known = self.module.aliases.iter().any(|alias| alias.name == name);
+        if !(is_known && linkage == Linkage::Weak) {
+            self.module.aliases.push(Alias { name, target: (ty, value) });
+        }
         while self.accept(b',') {
             self.next();
             if matches!(self.peek(), Token::Str(_)) {
@@ -367,11 +384,11 @@ impl<'t> Parser<'t> {
             self.next();
             self.next();
         }
-        self.skip_words_before_type()?;
+        let linkage = self.skip_words_before_type()?;
         let ty = self.ty()?;
         let at = self.here();
         let name = match self.next() {
-            Token::Global(name) => name,
+            Token::Global(name) => self.global_name(name),
             found => {
                 return self
                     .fail(at, format!("the name of a function is expected, not {}", show(&found)));
@@ -413,7 +430,7 @@ impl<'t> Parser<'t> {
                 }
                 Token::Meta("dbg") => {
                     if let Token::Meta(number) = self.next() {
-                        subprogram = metadata::number(number);
+                        subprogram = self.meta(number);
                     }
                 }
                 Token::Meta(_) if is_defined => {
@@ -464,7 +481,7 @@ impl<'t> Parser<'t> {
             }
         };
         let locals = std::mem::take(&mut self.locals.names);
-        self.module.functions.push(Function {
+        let function = Function {
             name,
             ty,
             parameters,
@@ -473,9 +490,9 @@ impl<'t> Parser<'t> {
             locals,
             body,
             subprogram,
-            range: start..end,
-        });
-        Ok(())
+            range: self.part.base + start..self.part.base + end,
+        };
+        self.add_function(function, linkage)
     }
 
     /// Skips the body of a function: up to the first line that begins with a closing brace.

@@ -1,5 +1,6 @@
 //! Types, and attributes, which are skipped.
 
+use super::link::Linkage;
 use super::{Parsed, Parser, show};
 use crate::lexer::Token;
 use crate::{Type, TypeId};
@@ -133,7 +134,7 @@ impl Parser<'_> {
                     _ => return self.fail(at, format!("`{word}` is no type")),
                 }
             }
-            Token::Local(name) => Type::Named(name),
+            Token::Local(name) => Type::Named(name + &self.part.type_suffix),
             Token::Sign(b'{') => self.fields(b'}', false)?,
             Token::Sign(b'[') => {
                 let (count, element) = self.counted()?;
@@ -180,12 +181,14 @@ impl Parser<'_> {
     }
 
     /// Skips words in front of a type: linkage, calling convention, attributes of the result.
-    pub(super) fn skip_words_before_type(&mut self) -> Parsed<()> {
+    pub(super) fn skip_words_before_type(&mut self) -> Parsed<Linkage> {
+        let mut linkage = Linkage::Strong;
         loop {
             match self.peek() {
-                token if begins_type(&token) => return Ok(()),
+                token if begins_type(&token) => return Ok(linkage),
                 Token::Word(word) => {
                     self.next();
+                    linkage = Linkage::of(word).unwrap_or(linkage);
                     self.behind_attribute(word)?;
                 }
                 Token::Hash(_) => drop(self.next()),

@@ -75,7 +75,10 @@ impl Parser<'_> {
         let at = self.here();
         Ok(match self.next() {
             Token::Local(name) => Value::Local(self.local(&name)),
-            Token::Global(name) => Value::Global(self.module.intern_symbol(&name)),
+            Token::Global(name) => {
+                let name = self.global_name(name);
+                Value::Global(self.module.intern_symbol(&name))
+            }
             Token::Int(text) => self.int(text, ty, at)?,
             Token::Float(text) => Value::Float(text.to_owned()),
             Token::Bytes(bytes) => Value::Bytes(bytes),

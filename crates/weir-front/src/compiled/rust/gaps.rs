@@ -6,7 +6,6 @@ use std::ops::Range;
 use proc_macro2::{Delimiter, Group, TokenTree};
 use syn::{Expr, Stmt};
 
-use super::control::{is_idle, leaves_first};
 use super::syntax;
 use crate::Gap;
 
@@ -81,4 +80,52 @@ fn before(text: &str, at: usize, like: usize) -> Gap {
         edit.after = " ".to_owned();
     }
     gap
+}
+
+/// Whether a condition has a pattern.
+fn has_let(cond: &Expr) -> bool {
+    match cond {
+        Expr::Let(_) => true,
+        Expr::Paren(inner) => has_let(&inner.expr),
+        Expr::Binary(this) if matches!(this.op, syn::BinOp::And(_)) => {
+            has_let(&this.left) || has_let(&this.right)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a statement only lets time pass.
+fn is_idle(stmt: &Stmt) -> bool {
+    let expr = match stmt {
+        Stmt::Expr(expr, _) => expr,
+        Stmt::Macro(_) | Stmt::Local(_) | Stmt::Item(_) => return false,
+    };
+    match expr {
+        Expr::Block(block) => block.block.stmts.iter().all(is_idle),
+        Expr::Call(call) => match &*call.func {
+            Expr::Path(path) => path.path.segments.last().is_some_and(|segment| {
+                matches!(
+                    segment.ident.to_string().as_str(),
+                    "spin_loop" | "yield_now" | "sleep" | "spin_loop_hint"
+                )
+            }),
+            _ => false,
+        },
+        Expr::MethodCall(call) => {
+            // Back-off.
+            matches!(call.method.to_string().as_str(), "spin" | "snooze")
+        }
+        _ => false,
+    }
+}
+
+/// `if cond { break; }` as the first statement of a block, and the others.
+fn leaves_first(block: &syn::Block) -> Option<(&Expr, &[Stmt])> {
+    let [Stmt::Expr(Expr::If(branch), _), rest @ ..] = &block.stmts[..] else { return None };
+    let is_break = match &branch.then_branch.stmts[..] {
+        [Stmt::Expr(Expr::Break(this), _)] => this.label.is_none() && this.expr.is_none(),
+        _ => false,
+    };
+    (is_break && branch.else_branch.is_none() && !has_let(&branch.cond))
+        .then_some((&*branch.cond, rest))
 }

@@ -1,4 +1,4 @@
-//! Tokens of the preprocessor.
+//! Tokens of C and C++.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -21,38 +21,15 @@ pub enum Kind {
 pub struct Token {
     pub kind: Kind,
     pub text: Rc<str>,
-    /// Where it is in the source; a token of a macro's body is where the macro is used.
+    /// Where it is in the text.
     pub range: Range<usize>,
     /// Whether it begins a line.
     pub is_first: bool,
-    /// Whether there is a blank before it.
-    pub has_space: bool,
-    /// The macros that it came from, which it does not stand for again.
-    pub hidden: Option<Rc<Hidden>>,
-}
-
-/// A list of macros.
-#[derive(Debug)]
-pub struct Hidden {
-    pub name: Rc<str>,
-    pub rest: Option<Rc<Hidden>>,
 }
 
 impl Token {
     pub fn is(&self, text: &str) -> bool {
         &*self.text == text && self.kind != Kind::Text
-    }
-
-    /// Whether it came from a macro of a name.
-    pub fn is_from(&self, name: &str) -> bool {
-        let mut hidden = self.hidden.as_deref();
-        while let Some(this) = hidden {
-            if &*this.name == name {
-                return true;
-            }
-            hidden = this.rest.as_deref();
-        }
-        false
     }
 }
 
@@ -66,24 +43,22 @@ const LONG_SIGNS: [&str; 23] = [
 pub fn tokens(text: &str, offset: usize) -> Result<Vec<Token>, (Range<usize>, &'static str)> {
     let bytes = text.as_bytes();
     let mut list = Vec::new();
-    let (mut at, mut is_first, mut has_space) = (0, true, false);
+    let (mut at, mut is_first) = (0, true);
     while at < bytes.len() {
         let rest = &text[at..];
         let start = at;
         match bytes[at] {
             b'\n' => {
-                (is_first, has_space) = (true, true);
+                is_first = true;
                 at += 1;
                 continue;
             }
             b'\\' if rest.starts_with("\\\n") || rest.starts_with("\\\r\n") => {
                 at += rest.find('\n').unwrap_or(0) + 1;
-                has_space = true;
                 continue;
             }
             c if c.is_ascii_whitespace() => {
                 at += 1;
-                has_space = true;
                 continue;
             }
             b'/' if rest.starts_with("//") => {
@@ -104,7 +79,6 @@ pub fn tokens(text: &str, offset: usize) -> Result<Vec<Token>, (Range<usize>, &'
                     return Err((offset + start..offset + start + 2, "this comment does not end"));
                 };
                 at += end + 4;
-                has_space = true;
                 continue;
             }
             _ => {}
@@ -152,8 +126,8 @@ pub fn tokens(text: &str, offset: usize) -> Result<Vec<Token>, (Range<usize>, &'
             Kind::Sign
         };
         let (text, range) = (Rc::from(&text[start..at]), offset + start..offset + at);
-        list.push(Token { kind, text, range, is_first, has_space, hidden: None });
-        (is_first, has_space) = (false, false);
+        list.push(Token { kind, text, range, is_first });
+        is_first = false;
     }
     Ok(list)
 }

@@ -1,18 +1,7 @@
-//! Where fences can be inserted, and how they are written.
-
-use weir_model::program::FenceKind;
+//! Where fences can be inserted.
 
 use super::token::{Kind, Token, tokens};
 use crate::{Gap, MAX_NESTING};
-
-/// How a fence is written.
-pub fn fence(kind: FenceKind) -> Option<&'static str> {
-    Some(match kind {
-        FenceKind::Full => "atomic_thread_fence(memory_order_seq_cst)",
-        FenceKind::Read => "atomic_thread_fence(memory_order_acquire)",
-        FenceKind::Write => "atomic_thread_fence(memory_order_release)",
-    })
-}
 
 /// Before each statement and declaration of a block of a function, behind labels, before the end of the block, and in
 /// bodies without braces, which get some.
@@ -150,7 +139,7 @@ impl Gaps<'_> {
         while next < end {
             next = match &*self.list[next].text {
                 "{" | "}" | ";" => next + 1,
-                name if super::library::is_pause(name) => self.behind(next + 1),
+                name if is_pause(name) => self.behind(next + 1),
                 _ => return end,
             };
         }
@@ -191,4 +180,23 @@ impl Gaps<'_> {
         }
         next
     }
+}
+
+/// Functions that only let time pass.
+fn is_pause(name: &str) -> bool {
+    matches!(
+        name,
+        "sched_yield"
+            | "thrd_yield"
+            | "pthread_yield"
+            | "sleep"
+            | "usleep"
+            | "nanosleep"
+            | "__builtin_ia32_pause"
+            | "_mm_pause"
+            | "cpu_relax"
+            | "__VERIFIER_loop_bound"
+            | "__VERIFIER_loop_begin"
+            | "__VERIFIER_spin_start"
+    )
 }

@@ -1,0 +1,149 @@
+//! C, C++ and Rust, as a compiler reads them.
+//!
+//! A compiler turns a text into modules of LLVM IR, which `llvm` executes. This module has no compiler:
+//! [`Settings::compile`] is a function that runs one. Reports show the lines of the text.
+
+mod c;
+mod rust;
+
+use std::sync::Arc;
+
+use weir_model::program::FenceKind;
+
+use crate::{Diagnostic, Language, Settings, llvm};
+
+/// What a compiler has made of a text.
+#[derive(Clone, Debug, Default)]
+pub struct Compiled {
+    /// The modules, which belong together: name and text.
+    pub modules: Vec<(String, String)>,
+    /// The symbol of the function that the program begins with. A library has none.
+    pub entry: Option<String>,
+    /// The tests in it, if it has no such function: the name of each, and the symbol of its function.
+    pub tests: Vec<(String, Option<String>)>,
+}
+
+/// Compiles a text. The name is that of its file; what the text includes is found beside it.
+pub type Compile = fn(&Language, &str, &str, &Settings) -> Result<Arc<Compiled>, Vec<Diagnostic>>;
+
+/// C.
+pub static C: Language = Language {
+    name: "c",
+    endings: &["c", "i"],
+    looks_like: |text| {
+        ["#include <", "pthread_create", "int main(", "_Atomic", "atomic_int "]
+            .iter()
+            .any(|word| text.contains(word))
+    },
+    read: |name, text, settings| read(&C, name, text, settings),
+    declare: None,
+    gaps: c::gaps::gaps,
+    orders: c::orders::orders,
+    fence: c_fence,
+};
+
+/// C++.
+pub static CPP: Language = Language {
+    name: "cpp",
+    endings: &["cpp", "cc", "cxx", "c++"],
+    looks_like: |text| {
+        ["#include <atomic>", "#include <thread>", "std::atomic", "std::thread"]
+            .iter()
+            .any(|word| text.contains(word))
+    },
+    read: |name, text, settings| read(&CPP, name, text, settings),
+    declare: None,
+    gaps: c::gaps::gaps,
+    orders: c::orders::orders,
+    fence: cpp_fence,
+};
+
+/// Rust.
+pub static RUST: Language = Language {
+    name: "rust",
+    endings: &["rs"],
+    looks_like: |text| text.contains("fn main()") && text.contains("use std::"),
+    read: |name, text, settings| read(&RUST, name, text, settings),
+    declare: None,
+    gaps: rust::gaps::gaps,
+    orders: rust::orders::orders,
+    fence: rust_fence,
+};
+
+fn c_fence(kind: FenceKind) -> Option<&'static str> {
+    Some(match kind {
+        FenceKind::Full => "atomic_thread_fence(memory_order_seq_cst)",
+        FenceKind::Read => "atomic_thread_fence(memory_order_acquire)",
+        FenceKind::Write => "atomic_thread_fence(memory_order_release)",
+    })
+}
+
+fn cpp_fence(kind: FenceKind) -> Option<&'static str> {
+    Some(match kind {
+        FenceKind::Full => "std::atomic_thread_fence(std::memory_order_seq_cst)",
+        FenceKind::Read => "std::atomic_thread_fence(std::memory_order_acquire)",
+        FenceKind::Write => "std::atomic_thread_fence(std::memory_order_release)",
+    })
+}
+
+fn rust_fence(kind: FenceKind) -> Option<&'static str> {
+    Some(match kind {
+        FenceKind::Full => "std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);",
+        FenceKind::Read => "std::sync::atomic::fence(std::sync::atomic::Ordering::Acquire);",
+        FenceKind::Write => "std::sync::atomic::fence(std::sync::atomic::Ordering::Release);",
+    })
+}
+
+/// Reads a text through a compiler.
+fn read(language: &Language, name: &str, text: &str, settings: &Settings) -> crate::Read {
+    let Some(compile) = settings.compile else {
+        let error = format!("a text in {} is read through a compiler", language.called());
+        let help = "there is none here; `weir` on the command line runs clang and rustc";
+        return Err(vec![Diagnostic::new(error, 0..0).help(help)]);
+    };
+    let compiled = compile(language, name, text, settings)?;
+    let size: usize = compiled.modules.iter().map(|(_, text)| text.len()).sum();
+    if size > crate::MAX_MODULE {
+        let most = crate::MAX_MODULE;
+        let error = format!("the compiler makes {size} bytes of it; at most {most} are read");
+        return Err(vec![Diagnostic::new(error, 0..0)]);
+    }
+    let entry = match (&settings.entry, &compiled.entry) {
+        (Some(entry), _) => function_of(entry, &compiled.tests),
+        (None, Some(entry)) => entry.clone(),
+        (None, None) => only_test(&compiled.tests)?,
+    };
+    llvm::read_compiled(name, text, &compiled.modules, entry, settings)
+}
+
+/// The symbol of a test, or the function itself.
+fn function_of(entry: &str, tests: &[(String, Option<String>)]) -> String {
+    let is_named = |name: &str| {
+        name == entry || name.strip_suffix(entry).is_some_and(|before| before.ends_with("::"))
+    };
+    let found = tests.iter().find(|(name, _)| is_named(name));
+    found.and_then(|(_, symbol)| symbol.clone()).unwrap_or_else(|| entry.to_owned())
+}
+
+/// The symbol of the test, if there is one.
+fn only_test(tests: &[(String, Option<String>)]) -> Result<String, Vec<Diagnostic>> {
+    let error = |message: String, help: String| vec![Diagnostic::new(message, 0..0).help(help)];
+    match tests {
+        [(_, Some(symbol))] => Ok(symbol.clone()),
+        [(test, None)] => Err(error(
+            format!("the function of the test `{test}` is not found"),
+            "name a function that the program begins with: `--entry NAME`".to_owned(),
+        )),
+        [] => Err(error(
+            "there is no function `main` and no test".to_owned(),
+            "`--entry NAME` names the function that the program begins with".to_owned(),
+        )),
+        tests => {
+            let names: Vec<&str> = tests.iter().map(|(name, _)| &**name).collect();
+            Err(error(
+                format!("there are {} tests", tests.len()),
+                format!("choose one with `--entry`: {}", names.join(", ")),
+            ))
+        }
+    }
+}

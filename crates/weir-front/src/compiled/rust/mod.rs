@@ -1,0 +1,5 @@
+//! Places in texts of Rust: where fences can be inserted, and where memory orders are written.
+
+pub mod gaps;
+pub mod orders;
+mod syntax;

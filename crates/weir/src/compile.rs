@@ -1,0 +1,155 @@
+//! C, C++ and Rust: the compilers of this machine make modules of a text.
+//!
+//! A text is often read several times: for several memory models, or with one order changed and changed back. What was
+//! compiled last is kept.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use weir_compile::{Error, Kind, Level, Options, Tools};
+use weir_front::compiled::{CPP, Compiled, RUST};
+use weir_front::{CompilerSettings, Diagnostic, Language, Settings};
+
+/// How many texts are kept as modules.
+const KEPT: usize = 16;
+
+/// The most bytes of modules that are kept.
+const MAX_KEPT: usize = 64 << 20;
+
+/// All that modules depend on, but for files that a text includes.
+#[derive(Clone, PartialEq, Eq)]
+struct Task {
+    language: &'static str,
+    name: String,
+    text: String,
+    defines: Vec<(String, String)>,
+    search: Vec<PathBuf>,
+    compiler: CompilerSettings,
+}
+
+/// What was compiled, and the files that were read for it.
+struct Kept {
+    task: Task,
+    compiled: Arc<Compiled>,
+    reads: Vec<(PathBuf, Option<Stamp>)>,
+}
+
+/// What tells that a file was changed: the time and the size.
+type Stamp = (SystemTime, u64);
+
+fn stamp(file: &Path) -> Option<Stamp> {
+    let about = file.metadata().ok()?;
+    Some((about.modified().ok()?, about.len()))
+}
+
+static KEPT_MODULES: Mutex<VecDeque<Kept>> = Mutex::new(VecDeque::new());
+
+static TOOLS: LazyLock<Tools> = LazyLock::new(Tools::default);
+
+/// Compiles a text with clang or rustc, for [`Settings::compile`].
+///
+/// # Errors
+/// If there is no compiler, or it rejects the text.
+pub fn compile(
+    language: &Language,
+    name: &str,
+    text: &str,
+    settings: &Settings,
+) -> Result<Arc<Compiled>, Vec<Diagnostic>> {
+    let task = Task {
+        language: language.name,
+        name: name.to_owned(),
+        text: text.to_owned(),
+        defines: settings.defines.clone(),
+        search: settings.search.clone(),
+        compiler: settings.compiler.clone(),
+    };
+    let kept = || KEPT_MODULES.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_same = |kept: &&Kept| {
+        kept.task == task && kept.reads.iter().all(|(file, before)| stamp(file) == *before)
+    };
+    if let Some(kept) = kept().iter().find(is_same) {
+        return Ok(kept.compiled.clone());
+    }
+    let (compiled, reads) = run(&task).map_err(|error| vec![diagnostic(&error, &task)])?;
+    let compiled = Arc::new(compiled);
+    let reads = reads.into_iter().map(|file| (file.clone(), stamp(&file))).collect();
+    let mut kept = kept();
+    kept.retain(|other| other.task != task);
+    kept.push_front(Kept { task, compiled: compiled.clone(), reads });
+    kept.truncate(KEPT);
+    let size = |all: &VecDeque<Kept>| {
+        all.iter().flat_map(|kept| &kept.compiled.modules).map(|m| m.1.len()).sum::<usize>()
+    };
+    while kept.len() > 1 && size(&kept) > MAX_KEPT {
+        kept.pop_back();
+    }
+    Ok(compiled)
+}
+
+/// Runs the compiler. Gives what it has made, and the files that it has read.
+fn run(task: &Task) -> Result<(Compiled, Vec<PathBuf>), Error> {
+    let kind = match task.language {
+        language if language == CPP.name => Kind::Cpp,
+        language if language == RUST.name => Kind::Rust,
+        _ => Kind::C,
+    };
+    let define = |(name, value): &(String, String)| match (kind, &**value) {
+        // `--cfg` of Rust has no values by default.
+        (Kind::Rust, "1") => name.clone(),
+        (Kind::Rust, value) => format!("{name}=\"{value}\""),
+        (_, value) => format!("{name}={value}"),
+    };
+    let options = Options {
+        level: if task.compiler.optimized { Level::Optimized } else { Level::Source },
+        defines: task.defines.iter().map(define).collect(),
+        includes: task.search.clone(),
+        standard: task.compiler.standard.clone(),
+        flags: task.compiler.flags.iter().map(Into::into).collect(),
+        ..Options::default()
+    };
+    let compiled =
+        weir_compile::compile_text(kind, Path::new(&task.name), &task.text, &TOOLS, &options)?;
+    let made = Compiled {
+        modules: compiled.modules.into_iter().map(|m| (m.name, m.text)).collect(),
+        entry: compiled.entry,
+        tests: compiled.tests.into_iter().map(|test| (test.name, test.symbol)).collect(),
+    };
+    Ok((made, compiled.reads))
+}
+
+/// What a compiler says, at the place that it names first.
+fn diagnostic(error: &Error, task: &Task) -> Diagnostic {
+    match error {
+        Error::Rejected { text, .. } => {
+            let range = place(text, task).map_or(0..0, |at| at..at);
+            let first = text.lines().find(|line| line.contains("error"));
+            let message = first.map_or("the compiler found errors", |line| match line.split_once("error: ") {
+                Some((_, message)) => message,
+                None => line,
+            });
+            Diagnostic::new(message, range).as_shown(text)
+        }
+        error => {
+            let text = error.to_string();
+            let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
+            let error = Diagnostic::new(first, 0..0);
+            if rest.is_empty() { error } else { error.help(rest.trim()) }
+        }
+    }
+}
+
+/// The offset of the first place in the text that a message names: `name:line:column`.
+fn place(message: &str, task: &Task) -> Option<usize> {
+    let behind = message.split_once(&format!("{}:", task.name))?.1;
+    let mut numbers = behind.split(|c: char| !c.is_ascii_digit());
+    let line: usize = numbers.next()?.parse().ok()?;
+    let column: usize = numbers.next()?.parse().ok()?;
+    let start: usize =
+        task.text.split_inclusive('\n').take(line.checked_sub(1)?).map(str::len).sum();
+    let line = task.text.get(start..)?.lines().next().unwrap_or("");
+    let at = line.char_indices().nth(column.checked_sub(1)?).map_or(line.len(), |(at, _)| at);
+    Some(start + at)
+}
