@@ -2,13 +2,13 @@
 //!
 //! A loop that only reads, and that changes nothing that a later round depends on, waits for another thread: it
 //! becomes an `await`, in which going round is no progress. Such a loop is a point from which all ways that
-//! come back to it have only loads and assignments. Those ways are gathered in one block; a way that leaves the loop sets a register
+//! come back to it have only loads, assignments and assertions. Those ways are gathered in one block; a way that leaves the loop sets a register
 //! to its number, and goes on behind the `await`.
 
 use std::collections::{BTreeSet, HashMap};
 
 use weir_model::ids::{LabelId, RegId};
-use weir_model::program::{BinOp, Expr, Order, Stmt, StmtKind};
+use weir_model::program::{BinOp, Expr, Stmt, StmtKind};
 
 use super::finish::reads;
 use super::number::{binary, number};
@@ -115,19 +115,6 @@ impl Reader<'_> {
                 made.extend(exit.iter().cloned());
             }
             (exits, _) => {
-                // The fence of an acquiring load is put behind the `await` if there is one load only,
-                // and counted are those that are in no branch.
-                let (mut here, mut inside) = (Vec::new(), Vec::new());
-                super::finish::visit(&block, &mut |stmt| {
-                    if let StmtKind::Load(_, place) = &stmt.kind {
-                        let of =
-                            if block.iter().any(|s| s == stmt) { &mut here } else { &mut inside };
-                        of.push(place.order.is_some_and(Order::acquires));
-                    }
-                });
-                if here == [false] && inside.contains(&true) {
-                    return None;
-                }
                 let is_over = binary(BinOp::Ne, Expr::Atom(way), number(0));
                 made.push(Stmt::new(StmtKind::Await(block.clone(), is_over), span));
                 let last = exits.len();
@@ -149,7 +136,7 @@ fn sets_only(block: &[Stmt], way: RegId) -> bool {
     matches!(block, [Stmt { kind: StmtKind::Assign(register, Expr::Const(_)), .. }] if *register == way)
 }
 
-/// Whether some way through statements comes back to a label by loads and assignments only.
+/// Whether some way through statements comes back to a label by loads, assignments and assertions only.
 fn may_come_back(
     code: &[Stmt],
     head: LabelId,
@@ -164,7 +151,11 @@ fn may_come_back(
             return false;
         }
         match &stmt.kind {
-            StmtKind::Load(..) | StmtKind::Assign(..) | StmtKind::Label(_) => {}
+            StmtKind::Assert(Expr::Const(0)) => return false,
+            StmtKind::Load(..)
+            | StmtKind::Assign(..)
+            | StmtKind::Label(_)
+            | StmtKind::Assert(_) => {}
             StmtKind::If(_, then, other) => {
                 if may_come_back(then, head, all, places, open, size)
                     || may_come_back(other, head, all, places, open, size)
@@ -267,6 +258,19 @@ fn gather(
                 let other = blocks.pop()?;
                 let then = blocks.pop()?;
                 out.push(Stmt::new(StmtKind::If(test.clone(), then, other), stmt.span));
+                return Some(());
+            }
+            // A failure leaves the loop, and the assertion fails behind it.
+            StmtKind::Assert(test) => {
+                found.depth += 1;
+                if found.depth > MAX_DEPTH {
+                    return None;
+                }
+                let (mut on, mut failure) = (Vec::new(), Vec::new());
+                gather(&rest[1..], head, all, places, way, found, open, &known, &mut on)?;
+                leave(found, &mut failure);
+                found.depth -= 1;
+                out.push(Stmt::new(StmtKind::If(test.clone(), on, failure), stmt.span));
                 return Some(());
             }
             StmtKind::Goto(to) if *to == head => {

@@ -3,8 +3,8 @@
 use weir_model::program::{FenceKind, Order, Process, Program, Stmt, StmtKind};
 
 /// The program without orders. Behind a load that acquires stands `rfence`, before a store that releases
-/// `wfence`, and behind a store that is `seq_cst` also `fence`. The fence of a load of an `await` stands behind the
-/// `await`. Atomic read-writes need none.
+/// `wfence`, and behind a store that is `seq_cst` also `fence`. The fence of the only load of an `await` stands
+/// behind the `await`. Atomic read-writes need none.
 pub(super) fn as_fences(program: &Program) -> Program {
     let process = |p: &Process| Process { body: block(&p.body, true), ..p.clone() };
     Program { processes: program.processes.iter().map(process).collect(), ..program.clone() }
@@ -33,15 +33,16 @@ fn block(stmts: &[Stmt], behind_loads: bool) -> Vec<Stmt> {
             }
             StmtKind::Rmw(_, place, _) => place.order = None,
             StmtKind::Await(loads, _) => {
-                let order = |s: &Stmt| match &s.kind {
-                    StmtKind::Load(_, place) => place.order,
-                    _ => None,
-                };
-                if loads.iter().any(|s| acquires(order(s))) {
-                    assert!(loads.len() == 1, "several loads of an `await` have no orders here");
-                    behind.push(fence(FenceKind::Read));
+                // With one load and nothing else to decide, the fence is passed once, when the wait is over.
+                match &loads[..] {
+                    [Stmt { kind: StmtKind::Load(_, place), .. }] => {
+                        if acquires(place.order) {
+                            behind.push(fence(FenceKind::Read));
+                        }
+                        *loads = block(loads, false);
+                    }
+                    _ => *loads = block(loads, true),
                 }
-                *loads = block(loads, false);
             }
             kind => {
                 for inner in kind.blocks_mut() {

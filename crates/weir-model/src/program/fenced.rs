@@ -9,7 +9,7 @@
 //!
 //! No decided memory model lets a write overtake an earlier read, so acquire and release need nothing for
 //! that. A fence has the place of its access in the text. A process that waits for one load passes its `rfence`
-//! when it has waited; of several loads each has its own.
+//! when it has waited; of several loads, or one in a branch, each has its own.
 
 use std::borrow::Cow;
 
@@ -64,8 +64,7 @@ fn fence(block: &mut Vec<Stmt>, is_apart: bool) {
             }
             StmtKind::Rmw(_, place, _) => place.order = None,
             StmtKind::Await(loads, _) => {
-                let is_load = |stmt: &&Stmt| matches!(stmt.kind, StmtKind::Load(..));
-                let is_one = loads.iter().filter(is_load).count() == 1;
+                let is_one = count_loads(loads) == 1 && loads.iter().any(is_load);
                 acquires = is_one && loads.iter().any(acquires_by);
                 fence(loads, !is_one);
             }
@@ -78,6 +77,15 @@ fn fence(block: &mut Vec<Stmt>, is_apart: bool) {
             block.push(Stmt::new(StmtKind::Fence(kind), span));
         }
     }
+}
+
+fn is_load(stmt: &Stmt) -> bool {
+    matches!(stmt.kind, StmtKind::Load(..))
+}
+
+fn count_loads(block: &[Stmt]) -> usize {
+    let inner = |stmt: &Stmt| stmt.kind.blocks().into_iter().map(|b| count_loads(b)).sum::<usize>();
+    block.iter().map(|stmt| usize::from(is_load(stmt)) + inner(stmt)).sum()
 }
 
 fn acquires_by(stmt: &Stmt) -> bool {
