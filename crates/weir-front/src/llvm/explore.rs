@@ -72,6 +72,8 @@ pub(super) struct State {
     pub started: u32,
     /// Whether it is in an atomic block.
     pub is_atomic: bool,
+    /// With how many calls it goes on behind the atomic block, if that is a function.
+    pub atomic_until: Option<usize>,
 }
 
 /// What makes a point.

@@ -33,6 +33,7 @@ mod heap;
 mod intrinsics;
 mod library;
 mod memory;
+mod names;
 mod number;
 mod objects;
 mod places;
@@ -232,7 +233,7 @@ fn first_function(module: &Module, entry: &str) -> Result<usize, Vec<Diagnostic>
         return Ok(number);
     }
     let is_named = |name: &str| {
-        let plain = calls::plain_name(name);
+        let plain = names::plain_name(name);
         plain == entry || plain.strip_suffix(entry).is_some_and(|before| before.ends_with("::"))
     };
     let all: Vec<usize> = defined().filter(|(_, f)| is_named(&f.name)).map(|(n, _)| n).collect();
@@ -241,7 +242,7 @@ fn first_function(module: &Module, entry: &str) -> Result<usize, Vec<Diagnostic>
         [number] => Ok(number),
         [] => {
             let error = Diagnostic::new(format!("there is no function {}", quote(entry)), 0..0);
-            let names: Vec<String> = defined().map(|(_, f)| calls::plain_name(&f.name)).collect();
+            let names: Vec<String> = defined().map(|(_, f)| names::plain_name(&f.name)).collect();
             let names = names.iter().map(String::as_str);
             Err(vec![did_you_mean(error.help(help), entry, names)])
         }
@@ -412,7 +413,7 @@ impl<'m> Reader<'m> {
             .calls
             .iter()
             .rev()
-            .map(|f| calls::plain_name(&self.module.functions[*f].name))
+            .map(|f| names::plain_name(&self.module.functions[*f].name))
             .collect();
         if names.len() > 1 {
             let shown = names.len().min(6);

@@ -155,7 +155,7 @@ impl<'m> Reader<'m> {
         let id = match module.globals.iter().find(|global| global.name == name) {
             Some(global) => {
                 let size = self.layout.size(global.ty).map_or(0, |(size, _)| size);
-                let plain = super::calls::plain_name(name);
+                let plain = super::names::plain_name(name);
                 if global.is_thread_local {
                     let thread = self.current;
                     let of = self.threads[thread].name.clone();
@@ -179,7 +179,7 @@ impl<'m> Reader<'m> {
                 }
             }
             None => {
-                let plain = super::calls::plain_name(name);
+                let plain = super::names::plain_name(name);
                 self.facts.object(Key::Function(symbol), || plain, 16, true)
             }
         };
@@ -205,7 +205,7 @@ impl<'m> Reader<'m> {
                 // then uses atomic operations.
                 let known = ["stdout", "stderr", "stdin", "environ", "__libc_single_threaded"];
                 if !global.is_constant && !known.contains(&name) {
-                    let plain = super::calls::plain_name(name);
+                    let plain = super::names::plain_name(name);
                     self.refuse(format!("the variable `{plain}` is defined elsewhere"));
                 }
             }
@@ -520,6 +520,7 @@ impl State {
             allocated: Default::default(),
             started: 0,
             is_atomic: false,
+            atomic_until: None,
         }
     }
 }

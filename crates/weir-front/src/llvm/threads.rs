@@ -136,10 +136,7 @@ impl<'m> Reader<'m> {
             self.threads.push(Thread::default());
         }
         if self.threads[number_of].name.is_empty() {
-            let base = super::calls::plain_name(&self.module.functions[function].name);
-            // The class of the C++ library that calls what the thread is given says nothing to a user.
-            let base =
-                if base.starts_with("thread::_State_impl") { "thread".to_owned() } else { base };
+            let base = super::names::thread_name(&self.module.functions[function].name);
             let before = self.threads.iter().filter(|t| t.base() == base).count();
             let total = self.facts.thread_names.entry(base.clone()).or_insert(0);
             if *total < before + 1 {
