@@ -38,6 +38,9 @@ impl Reader<'_> {
                 let bytes = bytes.clone();
                 return Some(self.compose(&bytes, at, size, Some(into), out));
             }
+            if self.facts.reach(id) {
+                return None;
+            }
             if self.facts.is_private(id) && !self.is_alone {
                 self.fail("memory of a function that has returned is used", out);
                 return None;
@@ -126,6 +129,7 @@ impl Reader<'_> {
                         return Some(());
                     }
                 }
+                None if self.facts.reach(id) => return None,
                 None if is_private && !self.is_alone => {
                     self.fail("memory of a function that has returned is used", out);
                     return None;

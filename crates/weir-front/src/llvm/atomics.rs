@@ -189,6 +189,7 @@ impl Reader<'_> {
                     }
                     Some((id, _)) if state.dead.contains(&id) => return self.fail(FREED, out),
                     Some((id, _)) if state.own.contains_key(&id) => drop(state.own.remove(&id)),
+                    Some((id, _)) if self.facts.reach(id) => return Some(false),
                     Some(_) => {}
                 }
                 let is_done = one(self, address, out).is_some();

@@ -161,6 +161,9 @@ impl Reader<'_> {
                     && matches!(self.facts.get(id).key, Key::Heap(..))
                     && (self.is_alone || self.facts.is_private(id))
                 {
+                    if !state.own.contains_key(&id) && self.facts.reach(id) {
+                        return None;
+                    }
                     if !state.dead.insert(id) {
                         self.fail(TWICE, out);
                         return None;

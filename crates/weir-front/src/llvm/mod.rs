@@ -287,6 +287,9 @@ struct Thread {
     has_stepped: bool,
     /// Whether it waits until it is started.
     waits: bool,
+    /// What it owns when it starts, and whether that is known.
+    is_given: bool,
+    given: BTreeMap<ObjectId, Bytes>,
 }
 
 /// An access, for the question about races.

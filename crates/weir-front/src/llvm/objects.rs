@@ -163,6 +163,9 @@ pub(super) struct Facts {
     pub stored: BTreeMap<(ObjectId, u64), Addresses>,
     /// What registers may hold.
     pub held: BTreeMap<(usize, super::Home), Addresses>,
+    /// Allocations that a thread is given when it starts, and that no other thread reaches from then on. If one does,
+    /// the object has escaped.
+    pub given: BTreeSet<ObjectId>,
     /// Objects that may be freed while threads run.
     pub freed: BTreeSet<ObjectId>,
     /// Threads that some thread waits for, and those whose result somebody asks for.
@@ -211,6 +214,16 @@ impl Facts {
 
     pub fn escape(&mut self, id: ObjectId) {
         self.is_changed |= self.escaped.insert(id);
+    }
+
+    /// A thread that does not own a private object reaches it. Returns whether the object was given to another thread; then
+    /// it is not private.
+    pub fn reach(&mut self, id: ObjectId) -> bool {
+        let is_given = self.given.contains(&id) && self.is_private(id);
+        if is_given {
+            self.escape(id);
+        }
+        is_given
     }
 
     pub fn put_in_memory(&mut self, id: ObjectId) {
