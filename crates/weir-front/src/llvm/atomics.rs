@@ -155,7 +155,7 @@ impl Reader<'_> {
             if this.is_apart((id, at, size), out) {
                 return None;
             }
-            this.check_freed(id, out);
+            this.check_alive((id, at, size), out);
             this.give_away(held);
             this.facts.store(id, at, held);
             let mut before = this.facts.read(id, at, size);

@@ -147,7 +147,12 @@ impl<'m> Reader<'m> {
         }
         let again = state.frames.iter().filter(|frame| frame.function == function).count();
         if state.frames.len() >= MAX_CALLS || again >= MAX_RECURSION {
-            self.limit("depth_of_calls", out);
+            let name = plain_name(&defined.name);
+            let words = match again >= MAX_RECURSION {
+                true => format!("`{name}` is called inside of itself more than {MAX_RECURSION} times"),
+                false => format!("calls nest deeper than {MAX_CALLS}"),
+            };
+            self.limit(&words, out);
             return Some(false);
         }
         let top = state.top();
@@ -187,6 +192,7 @@ impl<'m> Reader<'m> {
     ) -> Option<bool> {
         let frame = state.frames.pop()?;
         self.forget_stack(state, frame.context);
+        state.rounds.retain(|(context, _), _| *context != frame.context);
         if let Then::Call(address, argument) = frame.then {
             // A destructor, after the function of a thread.
             let function = self.function_at(address)?;

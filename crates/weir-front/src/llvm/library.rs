@@ -199,7 +199,9 @@ impl Reader<'_> {
                         Some(value) => value,
                         None => return Some(false),
                     }
-                } else if let Some(given) = self.allocation(state, name, arguments, out) {
+                } else if let Some(request) = self.request(name, arguments) {
+                    return self.allocate(state, &request, result, out, depth);
+                } else if let Some(given) = self.freeing(state, name, argument(0), out) {
                     match given {
                         Some(value) => value,
                         None => return Some(false),

@@ -262,8 +262,8 @@ pub(crate) enum Home {
     Bytes(ObjectId, u64, u64),
     /// Needed for one instruction.
     Temporary(u32),
-    /// Reports that a limit was reached.
-    Limit,
+    /// Reports that a limit was reached: the number of its words.
+    Limit(usize),
 }
 
 /// A scalar in memory that statements access: object, offset and size.
@@ -339,6 +339,8 @@ struct Reader<'m> {
     calls: Vec<usize>,
     has_assume: bool,
     limits: Vec<(usize, RegId, i128)>,
+    /// What each limit means that was reached.
+    limit_words: Vec<String>,
     steps: u64,
     explorer: explore::Explorer,
     /// Threads that are started, in order.
@@ -377,6 +379,7 @@ impl<'m> Reader<'m> {
             calls: Vec::new(),
             has_assume: false,
             limits: Vec::new(),
+            limit_words: Vec::new(),
             steps: 0,
             explorer: explore::Explorer::default(),
             waiting: Vec::new(),
@@ -458,7 +461,7 @@ impl<'m> Reader<'m> {
             name,
             domain: None,
             init: 0,
-            temporary: is_temporary || home != Home::Limit,
+            temporary: is_temporary || !matches!(home, Home::Limit(_)),
             span,
         });
         thread.homes.push((Some(home), held));

@@ -62,6 +62,10 @@ pub(super) enum Flag {
     Result,
     /// The object of this number was freed.
     Freed,
+    /// It can be used again.
+    Free,
+    /// How many bytes it has, if only the run knows that.
+    Size,
 }
 
 /// An object.
@@ -168,6 +172,10 @@ pub(super) struct Facts {
     pub given: BTreeSet<ObjectId>,
     /// Objects that may be freed while threads run.
     pub freed: BTreeSet<ObjectId>,
+    /// Those of them that an allocation may use again.
+    pub reused: BTreeSet<ObjectId>,
+    /// Objects whose size only the run knows.
+    pub sized: BTreeSet<ObjectId>,
     /// Threads that some thread waits for, and those whose result somebody asks for.
     pub joined: BTreeSet<usize>,
     pub asked: BTreeSet<usize>,

@@ -484,11 +484,18 @@ impl<'m> Reader<'m> {
         }
     }
 
-    /// The register that reports a limit.
-    pub(super) fn limit(&mut self, what: &str, out: &mut Vec<Stmt>) {
-        let what: String =
-            what.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-        let register = self.register(Home::Limit, || what);
+    /// Reports that a limit is reached, in the words of a sentence, and ends the thread.
+    pub(super) fn limit(&mut self, words: &str, out: &mut Vec<Stmt>) {
+        let words = match self.source.line(self.span) {
+            0 => words.to_owned(),
+            line => format!("{words} in line {line}"),
+        };
+        let known = self.limit_words.iter().position(|other| *other == words);
+        let number_of = known.unwrap_or(self.limit_words.len());
+        if known.is_none() {
+            self.limit_words.push(words);
+        }
+        let register = self.register(Home::Limit(number_of), || "limit".to_owned());
         let current = self.current;
         if !self.limits.iter().any(|l| (l.0, l.1) == (current, register)) {
             self.limits.push((current, register, 0));
@@ -519,6 +526,7 @@ impl State {
             dead: BTreeSet::new(),
             allocated: Default::default(),
             started: 0,
+            rounds: Default::default(),
             is_atomic: false,
             atomic_until: None,
         }
