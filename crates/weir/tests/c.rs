@@ -274,13 +274,13 @@ fn threads_do_what_c_says() {
         (
             "assume",
             Verdict::Holds,
-            "atomic_int x; void *w(void *a) { x = 1; return 0; }\n\
+            "void __VERIFIER_assume(int); atomic_int x; void *w(void *a) { x = 1; return 0; }\n\
           int main() { pthread_t t; pthread_create(&t, 0, w, 0); __VERIFIER_assume(x == 1); assert(x == 1); }",
         ),
         (
             "a choice",
             Verdict::Violated,
-            "int main() { int a = __VERIFIER_nondet_bool(), b = __VERIFIER_nondet_bool(); assert(a + b != 2); }",
+            "_Bool __VERIFIER_nondet_bool(void); int main() { int a = __VERIFIER_nondet_bool(), b = __VERIFIER_nondet_bool(); assert(a + b != 2); }",
         ),
         (
             "barrier",
@@ -307,6 +307,12 @@ fn threads_do_what_c_says() {
           int main() { thrd_t t, u; mtx_init(&m, mtx_plain); thrd_create(&t, w, 0); thrd_create(&u, w, 0); thrd_join(t, 0); thrd_join(u, 0); assert(x == 2); }",
         ),
         (
+            "a function that is one step",
+            Verdict::Holds,
+            "int x; void __VERIFIER_atomic_inc(void) { x++; } void *w(void *a) { __VERIFIER_atomic_inc(); return 0; }\n\
+          int main() { pthread_t t, u; pthread_create(&t, 0, w, 0); pthread_create(&u, 0, w, 0); pthread_join(t, 0); pthread_join(u, 0); assert(x == 2); }",
+        ),
+        (
             "a helper starts threads",
             Verdict::Violated,
             "int x; void *w(void *a) { x++; return 0; } void start(pthread_t *t) { pthread_create(t, 0, w, 0); }\n\
@@ -322,24 +328,33 @@ fn threads_do_what_c_says() {
 #[test]
 fn what_is_not_read_is_one_error_that_says_so() {
     for (text, message) in [
-        ("int main() { float f = 1; }", "a floating-point number is not read"),
-        ("int main() { foo(); }", "the function `foo` is not read"),
-        ("int f(int x) { return f(x - 1); } int main() { f(3); }", "`f` calls itself, by `f`"),
-        ("int main() { int x = y; }", "there is no variable `y`"),
-        ("int main() { int x = ; }", "`;` is not expected here"),
-        ("int x; ", "there is no function `main`"),
-        ("#include \"nothing.h\"\nint main() {}", "the file `nothing.h` is not found"),
-        ("union u { int a; char b; } x; int main() {}", "a union is not read"),
-        ("#if 1\nint main() {}", "this `#if` has no `#endif`"),
-        ("#error no\nint main() {}", "`#error no`"),
-        ("int main() { struct s { int a; } x; x.b = 1; }", "there is no field `b`"),
         (
-            "int main() { int n = __VERIFIER_nondet_bool(); int a[n]; }",
-            "an array whose length is not a constant is not read",
+            "float g; int main() { assert(g * 2 < 1); }",
+            "`fmul`: floating-point numbers are not read",
+        ),
+        (
+            "void foo(void); int main() { foo(); }",
+            "the function `foo` is not in this module, and Weir does not know it",
+        ),
+        ("int main() { int x = y; }", "use of undeclared identifier 'y'"),
+        ("int main() { int x = ; }", "expected expression"),
+        ("int x;", "there is no function `main`"),
+        ("#include \"nothing.h\"\nint main() {}", "'nothing.h' file not found"),
+        ("#if 1\nint main() {}", "unterminated conditional directive"),
+        ("#error no\nint main() {}", "no"),
+        ("int main() { struct s { int a; } x; x.b = 1; }", "no member named 'b' in 'struct s'"),
+        (
+            "pthread_mutex_t m; int main() { pthread_mutexattr_t a; pthread_mutexattr_init(&a); \
+             pthread_mutexattr_settype(&a, PTHREAD_MUTEX_RECURSIVE); pthread_mutex_init(&m, &a); }",
+            "a mutex that a thread may lock twice, or whose errors are told, is not read",
+        ),
+        (
+            "void *w(void *a) { return 0; } \
+             int main() { pthread_t t; for (int i = 0; i < 40; i++) pthread_create(&t, 0, w, 0); }",
+            "this program starts more than 16 threads",
         ),
     ] {
-        let found = errors(text);
-        assert_eq!(found, [message], "{text}");
+        assert_eq!(errors(&read::c(text)), [message], "{text}");
     }
 }
 
@@ -347,12 +362,8 @@ fn what_is_not_read_is_one_error_that_says_so() {
 fn hostile_texts_end_in_errors() {
     let deep = format!("int main() {{ return {}1{}; }}", "(".repeat(5000), ")".repeat(5000));
     let nested = format!("int main() {{ {} {} }}", "if (1) {".repeat(5000), "}".repeat(5000));
-    let bomb: String = "#define A0 x x\n".to_owned()
-        + &(1..40).map(|i| format!("#define A{i} A{0} A{0}\n", i - 1)).collect::<String>()
-        + "int main() { A39 }";
     let minus = format!("int main() {{ return {}1; }}", "- ".repeat(20_000));
-    let sum = format!("int main() {{ int x = 1; return {}1; }}", "x + ".repeat(20_000));
-    for text in [&deep, &nested, &bomb, &minus, &sum, &"\u{0}".to_owned()] {
+    for text in [&deep, &nested, &minus, &"\u{0}".to_owned()] {
         let start = text.chars().take(60).collect::<String>();
         assert!(!errors(text).is_empty(), "{start}");
     }

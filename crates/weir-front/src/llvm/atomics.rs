@@ -188,8 +188,12 @@ impl Reader<'_> {
                         return self.fail(&why, out);
                     }
                     Some((id, _)) if state.dead.contains(&id) => return self.fail(FREED, out),
+                    // A statement works on memory, which a private object is not in.
+                    Some((id, _)) if self.facts.is_private(id) && !self.is_alone => {
+                        self.facts.escape(id);
+                        return Some(false);
+                    }
                     Some((id, _)) if state.own.contains_key(&id) => drop(state.own.remove(&id)),
-                    Some((id, _)) if self.facts.reach(id) => return Some(false),
                     Some(_) => {}
                 }
                 let is_done = one(self, address, out).is_some();

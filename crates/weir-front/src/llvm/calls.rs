@@ -212,7 +212,7 @@ impl<'m> Reader<'m> {
             return None;
         }
         if state.frames.is_empty() {
-            self.end_thread(values.first().copied(), out);
+            self.end_thread(values.first().copied(), &state.begun, out);
             return Some(false);
         }
         if frame.then == Then::Once {

@@ -68,8 +68,8 @@ pub(super) struct State {
     pub dead: BTreeSet<ObjectId>,
     /// How often each place has allocated.
     pub allocated: BTreeMap<(u32, u32, u32), u32>,
-    /// How many threads it has started.
-    pub started: u32,
+    /// The threads that it has started.
+    pub begun: Vec<usize>,
     /// How many rounds loops have had, by call and first block, if there is a limit.
     pub rounds: BTreeMap<(u32, u32), u32>,
     /// Whether it is in an atomic block.
@@ -84,7 +84,7 @@ type PointKey = (
     Vec<(ObjectId, Bytes)>,
     BTreeSet<ObjectId>,
     BTreeMap<(u32, u32, u32), u32>,
-    u32,
+    Vec<usize>,
     BTreeMap<(u32, u32), u32>,
 );
 
@@ -345,7 +345,7 @@ impl<'m> Reader<'m> {
             state.own.iter().map(|(o, b)| (*o, b.clone())).collect(),
             state.dead.clone(),
             state.allocated.clone(),
-            state.started,
+            state.begun.clone(),
             state.rounds.clone(),
         );
         if let Some(&label) = self.explorer.points.get(&key) {

@@ -282,16 +282,30 @@ impl Reader<'_> {
 
     /// Before a statement accesses bytes of an object: it must not be freed, and have them.
     pub(super) fn check_alive(&mut self, (id, at, size): super::Cell, out: &mut Vec<Stmt>) {
+        if self.is_checked {
+            return;
+        }
         self.check_freed(id, out);
         if self.facts.sized.contains(&id) {
-            let flag = self.flag(Flag::Size, id as usize);
-            let has = self.temporary();
-            let place = self.place(flag, 0, 8, Order::Plain, false);
-            self.emit(out, StmtKind::Load(has, place));
-            let is_inside = binary(BinOp::Le, number(i128::from(at + size)), Expr::Atom(has));
-            let name = self.facts.get(id).name.clone();
-            self.check(is_inside, &format!("an access outside of `{name}`"), out);
+            self.check_size(id, number(i128::from(at + size)), out);
         }
+    }
+
+    /// Fails if an object ends before so many bytes.
+    pub(super) fn check_size(&mut self, id: ObjectId, end: Code, out: &mut Vec<Stmt>) {
+        let size = match self.facts.sized.contains(&id) {
+            false => number(i128::from(self.facts.get(id).size)),
+            true => {
+                let flag = self.flag(Flag::Size, id as usize);
+                let has = self.temporary();
+                let place = self.place(flag, 0, 8, Order::Plain, false);
+                self.emit(out, StmtKind::Load(has, place));
+                Expr::Atom(has)
+            }
+        };
+        let name = self.facts.get(id).name.clone();
+        let is_inside = binary(BinOp::Le, end, size);
+        self.check(is_inside, &format!("an access outside of `{name}`"), out);
     }
 
     /// In which pieces memory is copied or set of which only the run knows how much it is, and up to where. What is accessed there

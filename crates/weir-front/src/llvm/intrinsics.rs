@@ -8,7 +8,7 @@ use weir_model::program::{BinOp, Code, Expr, Order, Stmt, StmtKind};
 use super::Reader;
 use super::explore::{State, code_of};
 use super::number::{self, binary, choose, compare, not, number, within};
-use super::objects::{Addresses, Val};
+use super::objects::{Addresses, ObjectId, Val};
 
 /// The most pieces in which memory is copied.
 const MAX_PIECES: usize = 4096;
@@ -127,7 +127,7 @@ impl<'m> Reader<'m> {
                 vec![self.made(state, code, result, out)?]
             }
             "ctpop" | "ctlz" | "cttz" | "bswap" | "bitreverse" | "fshl" | "fshr" => {
-                vec![self.bit_trick(part(1), bits, &arguments)?]
+                vec![self.bit_trick(state, (part(1), bits), &arguments, result, out)?]
             }
             _ => {
                 self.refuse(format!("`{name}` is not read"));
@@ -195,16 +195,27 @@ impl<'m> Reader<'m> {
     }
 
     /// Operations on bits, of known numbers.
-    fn bit_trick(&mut self, what: &str, bits: u32, arguments: &[Val]) -> Option<Val> {
+    fn bit_trick(
+        &mut self,
+        state: &mut State,
+        (what, bits): (&str, u32),
+        arguments: &[Val],
+        result: Option<u32>,
+        out: &mut Vec<Stmt>,
+    ) -> Option<Val> {
         let mut known = Vec::new();
         for argument in arguments {
             match argument {
                 Val::Known(n) if bits <= 64 => known.push(*n as u64 & (u64::MAX >> (64 - bits))),
                 _ => {
-                    self.refuse(format!(
-                        "`llvm.{what}` of a number that only the run knows is not read"
-                    ));
-                    return None;
+                    return self.count_bits(
+                        state,
+                        what,
+                        bits,
+                        arguments.first().copied()?,
+                        result,
+                        out,
+                    );
                 }
             }
         }
@@ -225,6 +236,83 @@ impl<'m> Reader<'m> {
             }
         };
         Some(Val::Known(weir_llvm::wrap(i128::from(value), bits)))
+    }
+
+    /// Counts bits of a number that only the run knows: a sum over all places.
+    fn count_bits(
+        &mut self,
+        state: &mut State,
+        what: &str,
+        bits: u32,
+        value: Val,
+        result: Option<u32>,
+        out: &mut Vec<Stmt>,
+    ) -> Option<Val> {
+        let unsigned = number::unsigned(bits, code_of(value));
+        let unsigned = self.in_register(unsigned, out);
+        let at = |place: u32| {
+            let moved = |by: u32| binary(BinOp::Shr, unsigned.clone(), number(i128::from(by)));
+            let low = |count: u32| {
+                let mask = number((1 << count) - 1);
+                binary(BinOp::BitAnd, unsigned.clone(), mask)
+            };
+            Some(match what {
+                "ctpop" => binary(BinOp::BitAnd, moved(place), number(1)),
+                "ctlz" => binary(BinOp::Eq, moved(place), number(0)),
+                "cttz" => binary(BinOp::Eq, low(place + 1), number(0)),
+                _ => return None,
+            })
+        };
+        if bits > 64 || at(0).is_none() {
+            self.refuse(format!("`llvm.{what}` of a number that only the run knows is not read"));
+            return None;
+        }
+        let mut sum = number(0);
+        for place in 0..bits {
+            sum = binary(BinOp::Add, sum, at(place)?);
+        }
+        self.made(state, sum, result, out)
+    }
+
+    /// `memcmp`: below 0, 0, or above 0.
+    pub(super) fn compare_bytes(
+        &mut self,
+        state: &mut State,
+        arguments: &[Val],
+        result: Option<u32>,
+        out: &mut Vec<Stmt>,
+    ) -> Option<Option<Val>> {
+        let [a, b, Val::Known(size)] = *arguments else {
+            self.refuse("how much memory is compared here is only known when the program runs");
+            return None;
+        };
+        let mut parts = Vec::new();
+        for (at, length) in self.pieces(state, &[a, b], u64::try_from(size).ok()?)? {
+            let mut both = Vec::new();
+            for pointer in [a, b] {
+                let pointer = self.moved(pointer, at, out);
+                let into = self.temporary();
+                let Some(value) = self.read_scalar(state, pointer, length, Order::Plain, into, out)
+                else {
+                    return Some(None);
+                };
+                // The first byte counts most.
+                let code = (0..length).fold(number(0), |sum, byte| {
+                    let moved = binary(BinOp::Shr, code_of(value), number(i128::from(8 * byte)));
+                    let one = binary(BinOp::BitAnd, moved, number(255));
+                    let place = number(i128::from(8 * (length - 1 - byte)));
+                    binary(BinOp::BitOr, sum, binary(BinOp::Shl, one, place))
+                });
+                both.push(self.in_register(code, out));
+            }
+            parts.push(both);
+        }
+        let code = parts.into_iter().rev().fold(number(0), |rest, both| {
+            let is_less = binary(BinOp::Lt, both[0].clone(), both[1].clone());
+            let is_more = binary(BinOp::Gt, both[0].clone(), both[1].clone());
+            choose(is_less, number(-1), choose(is_more, number(1), rest))
+        });
+        self.given(state, code, result, out)
     }
 
     /// In which pieces memory is copied or set: those in which it is accessed elsewhere.
@@ -352,13 +440,17 @@ impl<'m> Reader<'m> {
     ) -> Option<bool> {
         let (pieces, most) = self.some_pieces(state, &[to]);
         self.check_pieces(&count, (&pieces, most), out);
-        for (at, length) in pieces {
-            let mut block = Vec::new();
-            let pointer = self.moved(to, at, &mut block);
-            let value = repeated(byte, length);
-            self.write_scalar(state, pointer, length, value, Order::Plain, &mut block);
-            self.if_within(&count, at + length, block, out);
-        }
+        let mut some = Vec::new();
+        self.each_target(to, &mut some, &mut |this, address, out| {
+            let Some((id, from)) = this.some_bytes(address, &count, out) else { return };
+            for &(at, length) in &pieces {
+                let mut block = Vec::new();
+                let value = repeated(byte, length);
+                this.write(None, (id, from + at, length), value, Order::Plain, &mut block);
+                this.if_within(&count, (id, from + at, length), at, block, out);
+            }
+        });
+        self.emit(out, StmtKind::If(count, some, Vec::new()));
         Some(true)
     }
 
@@ -374,28 +466,86 @@ impl<'m> Reader<'m> {
         let count = self.in_register(count, out);
         let (pieces, most) = self.some_pieces(state, &[to, from]);
         self.check_pieces(&count, (&pieces, most), out);
-        let mut values = Vec::new();
-        for &(at, length) in &pieces {
-            let mut block = Vec::new();
-            let pointer = self.moved(from, at, &mut block);
-            let into = self.temporary();
-            let read = self.read_scalar(state, pointer, length, Order::Plain, into, &mut block);
-            values.push(read.unwrap_or(Val::Known(0)));
-            self.if_within(&count, at + length, block, out);
-        }
-        for (&(at, length), value) in pieces.iter().zip(values) {
-            let mut block = Vec::new();
-            let pointer = self.moved(to, at, &mut block);
-            self.write_scalar(state, pointer, length, value, Order::Plain, &mut block);
-            self.if_within(&count, at + length, block, out);
-        }
+        let registers: Vec<_> = pieces.iter().map(|_| self.temporary()).collect();
+        let mut some = Vec::new();
+        // All is read before anything is written: what is copied may overlap.
+        self.each_target(from, &mut some, &mut |this, address, out| {
+            let Some((id, from)) = this.some_bytes(address, &count, out) else { return };
+            for (&(at, length), &into) in pieces.iter().zip(&registers) {
+                let (mut block, cell) = (Vec::new(), (id, from + at, length));
+                if let Some(value) = this.read(None, cell, Order::Plain, into, &mut block)
+                    && value != Val::Reg(into)
+                {
+                    let held = this.addresses_of(value);
+                    this.may_hold(into, &held);
+                    this.emit(&mut block, StmtKind::Assign(into, code_of(value)));
+                }
+                this.if_within(&count, cell, at, block, out);
+            }
+        });
+        self.each_target(to, &mut some, &mut |this, address, out| {
+            let Some((id, to)) = this.some_bytes(address, &count, out) else { return };
+            for (&(at, length), &value) in pieces.iter().zip(&registers) {
+                let (mut block, cell) = (Vec::new(), (id, to + at, length));
+                this.write(None, cell, Val::Reg(value), Order::Plain, &mut block);
+                this.if_within(&count, cell, at, block, out);
+            }
+        });
+        self.emit(out, StmtKind::If(count, some, Vec::new()));
         Some(true)
     }
 
-    /// Does something if a number is large enough.
-    fn if_within(&mut self, count: &Code, end: u64, block: Vec<Stmt>, out: &mut Vec<Stmt>) {
-        let is_within = binary(BinOp::Ge, count.clone(), number(i128::from(end)));
-        self.emit(out, StmtKind::If(is_within, block, Vec::new()));
+    /// Does something with each address that a pointer may be.
+    fn each_target(
+        &mut self,
+        pointer: Val,
+        out: &mut Vec<Stmt>,
+        leaf: &mut dyn FnMut(&mut Self, i128, &mut Vec<Stmt>),
+    ) {
+        match pointer {
+            Val::Known(address) => leaf(self, address, out),
+            Val::Undef => drop(self.fail("a pointer that was never set is followed", out)),
+            Val::Reg(register) => {
+                let addresses = self.targets(register, 0).addresses;
+                self.dispatch(register, &addresses, out, leaf);
+            }
+        }
+        self.is_checked = false;
+    }
+
+    /// The object of which as many bytes as code says are accessed from an address on, once it is known that it has them.
+    fn some_bytes(
+        &mut self,
+        address: i128,
+        count: &Code,
+        out: &mut Vec<Stmt>,
+    ) -> Option<(ObjectId, u64)> {
+        let Some((id, at)) = self.inside(address, 0).filter(|_| self.reached(address)) else {
+            let why = self.why_not(address);
+            self.fail(&why, out);
+            return None;
+        };
+        self.is_checked = false;
+        self.check_freed(id, out);
+        let end = binary(BinOp::Add, count.clone(), number(i128::from(at)));
+        self.check_size(id, end, out);
+        self.is_checked = true;
+        Some((id, at))
+    }
+
+    /// Does something with bytes that are `at` bytes behind the first, if there are so many.
+    fn if_within(
+        &mut self,
+        count: &Code,
+        (id, start, length): super::Cell,
+        at: u64,
+        block: Vec<Stmt>,
+        out: &mut Vec<Stmt>,
+    ) {
+        if start + length <= self.facts.get(id).size {
+            let is_within = binary(BinOp::Ge, count.clone(), number(i128::from(at + length)));
+            self.emit(out, StmtKind::If(is_within, block, Vec::new()));
+        }
     }
 
     /// Inline assembly, by its text.

@@ -92,7 +92,7 @@ impl Reader<'_> {
             }
             "pthread_exit" | "thrd_exit" | "weir_exit" => {
                 let value = (name != "weir_exit").then(|| argument(0));
-                self.end_thread(value, out);
+                self.end_thread(value, &state.begun, out);
                 return Some(false);
             }
             "exit" | "_exit" | "_Exit" | "quick_exit" => {
@@ -196,6 +196,11 @@ impl Reader<'_> {
             _ => {
                 if let Some(given) = self.locks(state, name, arguments, result, out) {
                     match given {
+                        Some(value) => value,
+                        None => return Some(false),
+                    }
+                } else if matches!(name, "memcmp" | "bcmp") {
+                    match self.compare_bytes(state, arguments, result, out)? {
                         Some(value) => value,
                         None => return Some(false),
                     }
@@ -351,7 +356,10 @@ impl Reader<'_> {
     ) -> Option<Option<Val>> {
         match result {
             Some(result) => {
-                let code = self.in_register(code, out);
+                let code = match self.in_register(code, out) {
+                    Expr::Const(n) => return Some(Some(Val::Known(n))),
+                    code => code,
+                };
                 let register = self.home(state, result, 0);
                 self.emit(out, StmtKind::Assign(register, code));
                 Some(Some(Val::Reg(register)))

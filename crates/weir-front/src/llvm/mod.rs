@@ -312,6 +312,8 @@ struct Reader<'m> {
     errors: Errors,
     /// Whether an access goes through a pointer that only the run knows.
     is_loose: bool,
+    /// Whether it is known that the object that is accessed is not freed and has these bytes.
+    is_checked: bool,
     /// Whether a pointer was followed of which nothing is known.
     has_met_nothing: bool,
     source: Source,
@@ -359,6 +361,7 @@ impl<'m> Reader<'m> {
             facts,
             errors: Errors::default(),
             is_loose: false,
+            is_checked: false,
             has_met_nothing: false,
             is_module: true,
             places: places::Places::new(module, settings, &source),

@@ -176,6 +176,8 @@ pub(super) struct Facts {
     pub reused: BTreeSet<ObjectId>,
     /// Objects whose size only the run knows.
     pub sized: BTreeSet<ObjectId>,
+    /// Threads that wait until they are started.
+    pub waiting: BTreeSet<usize>,
     /// Threads that some thread waits for, and those whose result somebody asks for.
     pub joined: BTreeSet<usize>,
     pub asked: BTreeSet<usize>,

@@ -525,7 +525,7 @@ impl State {
             own: Default::default(),
             dead: BTreeSet::new(),
             allocated: Default::default(),
-            started: 0,
+            begun: Vec::new(),
             rounds: Default::default(),
             is_atomic: false,
             atomic_until: None,

@@ -16,6 +16,9 @@ use super::number::{binary, number};
 use super::objects::{Addresses, Bytes, Flag, Key, ObjectId, Val};
 use super::{Reader, Thread};
 
+/// What a thread is told that is never started; 1 starts it.
+const NEVER: i128 = 2;
+
 /// What starts a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ThreadKey {
@@ -121,12 +124,11 @@ impl<'m> Reader<'m> {
         };
         let key = ThreadKey {
             parent: self.current,
-            ordinal: state.started,
+            ordinal: state.begun.len() as u32,
             function,
             argument: known,
             then,
         };
-        state.started += 1;
         let number_of = match self.facts.threads.iter().position(|t| *t == key) {
             Some(number) => number,
             None => {
@@ -134,6 +136,10 @@ impl<'m> Reader<'m> {
                 self.facts.threads.len() - 1
             }
         };
+        state.begun.push(number_of);
+        if waits {
+            self.facts.is_changed |= self.facts.waiting.insert(number_of);
+        }
         while self.threads.len() <= number_of {
             self.threads.push(Thread::default());
         }
@@ -231,6 +237,32 @@ impl<'m> Reader<'m> {
         self.emit(out, StmtKind::Rmw(old, place, Rmw::Swap(number(1))));
     }
 
+    /// Waits until the thread is started. It ends if it never will be.
+    fn begin(&mut self, thread: usize, out: &mut Vec<Stmt>) {
+        let started = self.flag(Flag::Started, thread);
+        let place = self.place(started, 0, 8, Order::Acquire, true);
+        let old = self.temporary();
+        let when = binary(BinOp::Ne, Expr::Atom(old), number(0));
+        self.emit(out, StmtKind::Rmw(old, place, Rmw::Update { when, new: Expr::Atom(old) }));
+        let is_never = binary(BinOp::Eq, Expr::Atom(old), number(NEVER));
+        let exit = vec![Stmt::new(StmtKind::Exit, self.span)];
+        self.emit(out, StmtKind::If(is_never, exit, Vec::new()));
+    }
+
+    /// Tells the threads that the current one could have started, and has not, that it never will.
+    fn give_up(&mut self, begun: &[usize], out: &mut Vec<Stmt>) {
+        let current = self.current;
+        let is_child = |thread: &usize| self.facts.threads[*thread].parent == current;
+        let waiting = self.facts.waiting.iter().copied().filter(is_child);
+        let never: Vec<usize> = waiting.filter(|thread| !begun.contains(thread)).collect();
+        for thread in never {
+            let started = self.flag(Flag::Started, thread);
+            let place = self.place(started, 0, 8, Order::Relaxed, true);
+            let old = self.temporary();
+            self.emit(out, StmtKind::Rmw(old, place, Rmw::Swap(number(NEVER))));
+        }
+    }
+
     /// Waits for a flag.
     fn hear(&mut self, flag: ObjectId, out: &mut Vec<Stmt>) {
         let place = self.place(flag, 0, 8, Order::Acquire, true);
@@ -246,8 +278,7 @@ impl<'m> Reader<'m> {
         let mut state = State::nothing();
         let mut begin = Vec::new();
         if self.threads[thread].waits {
-            let started = self.flag(Flag::Started, thread);
-            self.hear(started, &mut begin);
+            self.begin(thread, &mut begin);
         }
         let mut values = BTreeMap::new();
         if !self.module.functions[function].parameters.is_empty() {
@@ -276,8 +307,9 @@ impl<'m> Reader<'m> {
     }
 
     /// The current thread ends.
-    pub(super) fn end_thread(&mut self, result: Option<Val>, out: &mut Vec<Stmt>) {
+    pub(super) fn end_thread(&mut self, result: Option<Val>, begun: &[usize], out: &mut Vec<Stmt>) {
         let thread = self.current;
+        self.give_up(begun, out);
         if thread > 0 && self.facts.joined.contains(&thread) {
             if self.facts.asked.contains(&thread) {
                 let value = result.unwrap_or(Val::Known(0));

@@ -15,11 +15,17 @@ pub fn verdict(name: &str, text: &str, model: MemoryModel) -> Verdict {
     }
 }
 
+/// Reads a text, through a compiler if it has to be.
+pub fn read(name: &str, text: &str) -> weir_front::Read {
+    let settings = Settings { compile: Some(weir::compile), ..Settings::default() };
+    weir_front::read_with(name, text, None, &settings)
+}
+
 /// The errors of a text: of those of a compiler the first one.
 pub fn errors(name: &str, text: &str) -> Vec<String> {
-    let settings = Settings { compile: Some(weir::compile), ..Settings::default() };
-    let read = weir_front::read_with(name, text, None, &settings);
-    read.err().map_or(Vec::new(), |errors| errors.iter().map(|e| e.message.clone()).collect())
+    read(name, text)
+        .err()
+        .map_or(Vec::new(), |errors| errors.iter().map(|e| e.message.clone()).collect())
 }
 
 /// A program in C, with the headers that it uses.
