@@ -149,7 +149,8 @@ fn check(text: &str, options: &[&str]) -> common::Output {
 
 #[test]
 fn limits_make_holds_unknown_and_say_where() {
-    let head = "#include <pthread.h>\n#include <stdatomic.h>\n#include <assert.h>\n";
+    let head =
+        "#include <pthread.h>\n#include <stdatomic.h>\n#include <stdlib.h>\n#include <assert.h>\n";
     let pool = format!(
         "{head}struct n {{ struct n *next; }};\n_Atomic(struct n *) top;\nvoid *w(void *a) {{\n\
          for (int i = 0; i < 6; i++) {{\nstruct n *n = malloc(sizeof *n); n->next = top; top = n; }}\n\
@@ -158,7 +159,7 @@ fn limits_make_holds_unknown_and_say_where() {
     );
     let few = check(&pool, &[]);
     assert_eq!(few.status, 3, "{}{}", few.out, few.err);
-    assert!(few.out.contains("allocated_at_line_8"), "{}", few.out);
+    assert!(few.out.contains("allocated_at_line_9"), "{}", few.out);
     assert_eq!(check(&pool, &["--pool", "6"]).status, 0);
     let rounds = format!(
         "{head}atomic_int x, stop;\nvoid *w(void *a) {{\nwhile (!stop) x++;\nreturn 0; }}\n\
@@ -169,7 +170,7 @@ fn limits_make_holds_unknown_and_say_where() {
     assert_eq!(check(&rounds, &["--unroll", "3"]).status, 1);
     let less = check(&rounds.replace("x < 2", "x < 9"), &["--unroll", "3"]);
     assert_eq!(less.status, 3, "{}{}", less.out, less.err);
-    assert!(less.out.contains("rounds_at_line_6"), "{}", less.out);
+    assert!(less.out.contains("rounds_at_line_7"), "{}", less.out);
     let threads = check(&pool, &["--threads-bound", "1"]);
     assert_eq!(threads.status, 3, "{}{}", threads.out, threads.err);
 }
@@ -188,7 +189,7 @@ fn options_say_how_c_is_read() {
     let sum = "#include <assert.h>\nint main() { int x = 2147483647; x++; assert(x < 0); }\n";
     assert_eq!(check(sum, &[]).status, 1);
     assert_eq!(check(sum, &["--overflow", "wrap"]).status, 0);
-    let weak = "#include <assert.h>\nint main() { atomic_int x = 0; int e = 0; \
+    let weak = "#include <assert.h>\n#include <stdatomic.h>\nint main() { atomic_int x = 0; int e = 0; \
                 assert(atomic_compare_exchange_weak(&x, &e, 1)); }\n";
     assert_eq!(check(weak, &[]).status, 0);
     assert_eq!(check(weak, &["--spurious"]).status, 1);

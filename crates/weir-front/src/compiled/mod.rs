@@ -5,10 +5,12 @@
 
 mod c;
 mod rust;
+mod words;
 
 use std::sync::Arc;
 
-use weir_model::program::FenceKind;
+use weir_model::ids::VarId;
+use weir_model::program::{Atom, FenceKind};
 
 use crate::{Diagnostic, Language, Settings, llvm};
 
@@ -94,11 +96,15 @@ fn rust_fence(kind: FenceKind) -> Option<&'static str> {
     })
 }
 
+/// What every report says first about a text that was not optimized.
+const CAVEAT: &str =
+    "each access as it stands in the source: what a compiler reorders or removes is not covered";
+
 /// Reads a text through a compiler.
 fn read(language: &Language, name: &str, text: &str, settings: &Settings) -> crate::Read {
     let Some(compile) = settings.compile else {
         let error = format!("a text in {} is read through a compiler", language.called());
-        let help = "there is none here; `weir` on the command line runs clang and rustc";
+        let help = "none is run here, since it could read any file of this machine; `weir check` on the command line runs one";
         return Err(vec![Diagnostic::new(error, 0..0).help(help)]);
     };
     let compiled = compile(language, name, text, settings)?;
@@ -113,7 +119,28 @@ fn read(language: &Language, name: &str, text: &str, settings: &Settings) -> cra
         (None, Some(entry)) => entry.clone(),
         (None, None) => only_test(&compiled.tests)?,
     };
-    llvm::read_compiled(name, text, &compiled.modules, entry, settings)
+    let (mut program, mut source) =
+        llvm::read_compiled(name, text, &compiled.modules, entry, settings)?;
+    match source.caveat {
+        // It is true of every model, while what is not optimized is the language under its own model.
+        Some(emitted) => {
+            source.caveat = None;
+            source.notes.insert(0, emitted.to_owned());
+        }
+        None => source.caveat = Some(CAVEAT),
+    }
+    let observed = program.observed.iter().flatten();
+    let observed: Vec<&Atom> = observed.collect();
+    source.internal = (0..program.vars.len())
+        .map(VarId::new)
+        .filter(|var| !observed.contains(&&Atom::Var(*var)))
+        .collect();
+    // A compiler says where something begins.
+    source.map_ranges(|text, range| range.start..words::end(text, range));
+    if *language == RUST {
+        rust::names::shorten(&mut program);
+    }
+    Ok((program, source))
 }
 
 /// The symbol of a test, or the function itself.
