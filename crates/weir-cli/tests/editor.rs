@@ -768,8 +768,7 @@ fn the_extension_starts_the_server_and_shows_runs() {
 fn a_text_that_takes_any_memory_is_read_in_a_process_with_limits() {
     let mut editor = Editor::start(&["--memory", "100", "--timeout", "5"]);
     editor.initialize();
-    let text = crate::serve::doubling(40);
-    editor.open_as("file:///tmp/program.rs", "rust", &text);
+    editor.open_as("file:///tmp/large.weir", "weir", &crate::serve::large());
     let said = editor.wait("diagnostics", |m| {
         m["method"] == "textDocument/publishDiagnostics"
             && m["params"]["diagnostics"].as_array().is_some_and(|all| !all.is_empty())

@@ -395,6 +395,11 @@ impl Loaded {
         }
     }
 
+    /// The line, from 1, of a place; none if it is not known where it is, as in a library.
+    pub fn line_of(&self, span: SpanId) -> Option<usize> {
+        self.source.is_placed(span).then(|| self.line(span))
+    }
+
     /// The line, from 1, of a place in the text.
     pub fn line(&self, span: SpanId) -> usize {
         self.source.line(span)

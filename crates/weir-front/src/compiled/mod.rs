@@ -4,15 +4,17 @@
 //! [`Settings::compile`] is a function that runs one. Reports show the lines of the text.
 
 mod c;
+mod limits;
 mod rust;
 mod words;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use weir_model::ids::VarId;
-use weir_model::program::{Atom, FenceKind};
+use weir_model::program::{Atom, FenceKind, Program, Stmt, StmtKind};
 
-use crate::{Diagnostic, Language, Settings, llvm};
+use crate::{Diagnostic, Language, Settings, Source, llvm};
 
 /// What a compiler has made of a text.
 #[derive(Clone, Debug, Default)]
@@ -129,18 +131,46 @@ fn read(language: &Language, name: &str, text: &str, settings: &Settings) -> cra
         }
         None => source.caveat = Some(CAVEAT),
     }
-    let observed = program.observed.iter().flatten();
-    let observed: Vec<&Atom> = observed.collect();
-    source.internal = (0..program.vars.len())
-        .map(VarId::new)
-        .filter(|var| !observed.contains(&&Atom::Var(*var)))
-        .collect();
+    source.internal = internal(&program, &source);
     // A compiler says where something begins.
     source.map_ranges(|text, range| range.start..words::end(text, range));
     if *language == RUST {
         rust::names::shorten(&mut program);
     }
+    limits::name(&mut program, &source);
+    if let Some(most) = settings.lowering.unroll {
+        limits::rounds(&mut program, &source, most);
+    }
     Ok((program, source))
+}
+
+/// The variables of the library: those that are not observed, and allocated memory that code outside of the text accesses too, as
+/// that in which a thread gets its closure.
+fn internal(program: &Program, source: &Source) -> BTreeSet<VarId> {
+    let observed: BTreeSet<VarId> = program.observed.iter().flatten().filter_map(var).collect();
+    let mut found: BTreeSet<VarId> =
+        (0..program.vars.len()).map(VarId::new).filter(|var| !observed.contains(var)).collect();
+    let mut open: Vec<&[Stmt]> = program.processes.iter().map(|process| &*process.body).collect();
+    while let Some(block) = open.pop() {
+        for stmt in block {
+            if let StmtKind::Load(_, place) | StmtKind::Store(place, _) | StmtKind::Rmw(_, place, _) =
+                &stmt.kind
+                && !source.is_placed(stmt.span)
+                && program.vars[place.first.index()].name.contains(".heap")
+            {
+                found.insert(place.first);
+            }
+            open.extend(stmt.kind.blocks().into_iter().map(|block| &block[..]));
+        }
+    }
+    found
+}
+
+fn var(atom: &Atom) -> Option<VarId> {
+    match atom {
+        Atom::Var(var) => Some(*var),
+        _ => None,
+    }
 }
 
 /// The symbol of a test, or the function itself.

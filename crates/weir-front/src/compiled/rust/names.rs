@@ -11,6 +11,8 @@ const BEFORE: [&str; 2] = ["std::thread::start::run::", "program::"];
 pub fn shorten(program: &mut Program) {
     apart(program.processes.iter_mut().map(|process| &mut process.name).collect());
     apart(program.vars.iter_mut().map(|var| &mut var.name).collect());
+    let registers = program.processes.iter_mut().flat_map(|process| &mut process.registers);
+    registers.for_each(|register| register.display = short(&register.display));
     program.symbols.values_mut().for_each(|name| *name = short(name));
 }
 
