@@ -217,7 +217,7 @@ fn requests_that_do_not_arrive_hold_nobody_up() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_text_that_takes_any_memory_is_read_in_a_process_with_limits() {
-    let served = Served::start(&["--memory", "100", "--timeout", "5"]);
+    let served = Served::start(&["--memory", "20", "--timeout", "5"]);
     let found = served.post("/errors", &json!({ "text": large(), "name": "a.weir" })).json();
     let message = found[0]["error"]["message"].as_str().unwrap_or_default().to_owned();
     assert!(message.contains("limit"), "{found}");
@@ -227,9 +227,9 @@ fn a_text_that_takes_any_memory_is_read_in_a_process_with_limits() {
     assert!(kib < 200 << 10, "the server took {kib} KiB");
 }
 
-/// A program that takes more than 100 MiB to read.
+/// A program that takes more than 20 MiB to read.
 pub fn large() -> String {
-    format!("var x process p {{ {} }}", "x = 1; ".repeat(500_000))
+    format!("var x process p {{ {} }}", "x=1;".repeat(250_000))
 }
 
 #[test]
