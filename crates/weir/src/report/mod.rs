@@ -67,7 +67,7 @@ pub fn says(loaded: &Loaded, question: &Question) -> String {
         }
         None => written(),
     };
-    // An assertion of C or Rust that is asked of final states.
+    // An assertion of a compiled program that is asked of final states.
     if question.name.starts_with("final_assertion") && !text.starts_with(&question.name) {
         return format!("line {}: {text}", loaded.line(question.span));
     }
