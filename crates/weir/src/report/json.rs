@@ -340,7 +340,7 @@ impl ErrorReport {
                     let mut report = Self::new(e.message.clone()).file(name);
                     report.error.line = Some(line);
                     report.error.column = Some(column);
-                    report.error.help = e.help.clone();
+                    report.error.help = e.help.as_deref().map(str::to_owned);
                     report
                 })
                 .collect(),
