@@ -12,7 +12,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use weir_model::ids::VarId;
-use weir_model::program::{Atom, FenceKind, Program, Stmt, StmtKind};
+use weir_model::program::{
+    Atom, BinOp, Expr, FenceKind, Program, Property, PropertyKind, Quantifier, Stmt, StmtKind,
+};
 
 use crate::{Diagnostic, Language, Settings, Source, llvm};
 
@@ -134,6 +136,7 @@ fn read(language: &Language, name: &str, text: &str, settings: &Settings) -> cra
     source.internal = internal(&program, &source);
     // A compiler says where something begins.
     source.map_ranges(|text, range| range.start..words::end(text, range));
+    merge_endings(&mut program, &source);
     if *language == RUST {
         rust::names::shorten(&mut program);
     }
@@ -142,6 +145,47 @@ fn read(language: &Language, name: &str, text: &str, settings: &Settings) -> cra
         limits::rounds(&mut program, &source, most);
     }
     Ok((program, source))
+}
+
+/// What is asked of final states at one place of the text, on several ways through the code, is one property.
+fn merge_endings(program: &mut Program, source: &Source) {
+    let mut merged: Vec<Property> = Vec::new();
+    for property in std::mem::take(&mut program.properties) {
+        let PropertyKind::Final(Quantifier::Always, formula) = &property.kind else {
+            merged.push(property);
+            continue;
+        };
+        let place = source.range(property.span);
+        let is_same = |other: &&mut Property| {
+            let range = source.range(other.span);
+            let is_placed = source.is_placed(other.span) && source.is_placed(property.span);
+            let is_over = range.start < place.end && place.start < range.end;
+            is_placed && is_over && matches!(other.kind, PropertyKind::Final(Quantifier::Always, _))
+        };
+        match merged.iter_mut().find(is_same) {
+            Some(before) => {
+                // The one that begins first says most.
+                if place.start < source.range(before.span).start {
+                    before.span = property.span;
+                }
+                if let PropertyKind::Final(_, whole) = &mut before.kind {
+                    let all = std::mem::replace(whole, Expr::Const(1));
+                    *whole = Expr::binary(BinOp::And, all, formula.clone());
+                }
+            }
+            None => merged.push(property),
+        }
+    }
+    let is_ending = |property: &&mut Property| {
+        let name = property.name.as_deref().unwrap_or_default();
+        name.starts_with("final_assertion")
+    };
+    let count = merged.iter_mut().filter(is_ending).count();
+    for (number, property) in (1..).zip(merged.iter_mut().filter(is_ending)) {
+        let number = if count == 1 { String::new() } else { format!("_{number}") };
+        property.name = Some(format!("final_assertion{number}"));
+    }
+    program.properties = merged;
 }
 
 /// The variables of the library: those that are not observed, and allocated memory that code outside of the text accesses too, as
