@@ -51,7 +51,9 @@ fn errors(text: &str) -> Vec<(String, String, String)> {
     assert!(!errors.is_empty());
     errors
         .into_iter()
-        .map(|e| (e.message, text[e.range].to_owned(), e.help.unwrap_or_default()))
+        .map(|e| {
+            (e.message, text[e.range].to_owned(), e.help.map(String::from).unwrap_or_default())
+        })
         .collect()
 }
 

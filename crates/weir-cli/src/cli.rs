@@ -282,7 +282,7 @@ impl Command {
 
 /// What `--model` is where it may be given several times and depends on the language by default.
 pub const MODELS_HELP: &str = "A memory model: `sc`, `tso`, `pso`, `nsw`, `c11` (C, C++ and Rust), or a set of \
-    relaxations such as `tso+r->w` or `w->r,w->w,rlwe,rwf` (may be given several times) [default: `c11` for C and Rust, `tso` for others]";
+    relaxations such as `tso+r->w` or `w->r,w->w,rlwe,rwf` (may be given several times) [default: `c11` for C, C++ and Rust, `tso` for others]";
 
 #[derive(Debug, Args)]
 #[command(mut_arg("models", |arg| arg.help(MODELS_HELP)))]

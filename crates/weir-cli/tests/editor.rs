@@ -766,16 +766,15 @@ fn the_extension_starts_the_server_and_shows_runs() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_text_that_takes_any_memory_is_read_in_a_process_with_limits() {
-    let mut editor = Editor::start(&["--memory", "100", "--timeout", "5"]);
+    let mut editor = Editor::start(&["--memory", "20", "--timeout", "5"]);
     editor.initialize();
-    let text = crate::serve::doubling(40);
-    editor.open_as("file:///tmp/program.rs", "rust", &text);
+    editor.open_as("file:///tmp/large.weir", "weir", &crate::serve::large());
     let said = editor.wait("diagnostics", |m| {
         m["method"] == "textDocument/publishDiagnostics"
             && m["params"]["diagnostics"].as_array().is_some_and(|all| !all.is_empty())
     });
     let message = said["params"]["diagnostics"][0]["message"].as_str().unwrap();
-    assert!(message.contains("cannot be read within 5 s and 100 MiB"), "{said}");
+    assert!(message.contains("cannot be read within 5 s and 20 MiB"), "{said}");
     let status = std::fs::read_to_string(format!("/proc/{}/status", editor.child.id())).unwrap();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     let kib: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();

@@ -144,8 +144,8 @@ fn only_files_of_the_folder_are_included() {
     let served = Served::start(&[folder.join("served").to_str().unwrap()]);
     let nothing = Served::start(&[]);
     let check = |served: &Served, file: &str| {
-        let text = format!("#include \"{file}\"\nint main() {{ return 0; }}\n");
-        let name = "inner/a.c";
+        let text = format!("#include \"{file}\"\nactive proctype p() {{ skip }}\n");
+        let name = "inner/a.pml";
         let errors = served.post("/errors", &json!({ "text": text, "name": name })).body;
         let ask = json!({ "command": "check", "text": text, "name": name, "model": "TSO", "engine": "auto" });
         let job = served.post("/run", &ask).json()["job"].as_u64().unwrap();
@@ -161,6 +161,34 @@ fn only_files_of_the_folder_are_included() {
     }
     assert_eq!(check(&nothing, "open.h").matches("is not found").count(), 2);
     assert_eq!(check(&nothing, secret.to_str().unwrap()).matches("is not found").count(), 2);
+}
+
+/// A compiler could read any file, so there is none: the page offers no programs that need one, and says so of a text that does.
+#[test]
+fn no_compiler_is_run() {
+    let served = Served::start(&["examples"]);
+    let page = served.get("/").body;
+    assert!(page.contains("peterson.weir"), "{page}");
+    for name in ["mailbox.c", "mailbox.rs", "spsc.cpp"] {
+        assert!(!page.contains(name), "{name}");
+    }
+    for (name, text, language) in [
+        ("a.c", "#include \"/etc/passwd\"\nint main() { return 0; }\n", "C"),
+        ("a.cpp", "#include \"/etc/passwd\"\nint main() { return 0; }\n", "C++"),
+        ("a.rs", "fn main() { include!(\"/etc/passwd\"); }\n", "Rust"),
+    ] {
+        let said = served.post("/errors", &json!({ "text": text, "name": name })).body;
+        let why = format!("a text in {language} is read through a compiler");
+        assert!(said.contains(&why) && !said.contains("root:"), "{said}");
+        let ask = json!({ "command": "check", "text": text, "name": name, "model": "TSO", "engine": "auto" });
+        let job = served.post("/run", &ask).json()["job"].as_u64().unwrap();
+        let said = served.end(job).to_string();
+        assert!(said.contains(&why) && !said.contains("root:"), "{said}");
+    }
+    let refused = crate::common::weir(&["serve", "examples/c/mailbox.c", "--no-open"]);
+    assert_eq!(refused.status, 2, "{refused:?}");
+    assert!(refused.err.contains("a text in C is read through a compiler"), "{refused:?}");
+    assert!(refused.err.contains("--html"), "{refused:?}");
 }
 
 #[test]
@@ -189,8 +217,8 @@ fn requests_that_do_not_arrive_hold_nobody_up() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_text_that_takes_any_memory_is_read_in_a_process_with_limits() {
-    let served = Served::start(&["--memory", "100", "--timeout", "5"]);
-    let found = served.post("/errors", &json!({ "text": doubling(40), "name": "a.rs" })).json();
+    let served = Served::start(&["--memory", "20", "--timeout", "5"]);
+    let found = served.post("/errors", &json!({ "text": large(), "name": "a.weir" })).json();
     let message = found[0]["error"]["message"].as_str().unwrap_or_default().to_owned();
     assert!(message.contains("limit"), "{found}");
     let status = fs::read_to_string(format!("/proc/{}/status", served.process())).unwrap();
@@ -199,17 +227,9 @@ fn a_text_that_takes_any_memory_is_read_in_a_process_with_limits() {
     assert!(kib < 200 << 10, "the server took {kib} KiB");
 }
 
-/// A program in Rust whose functions call each other twice.
-pub fn doubling(functions: usize) -> String {
-    let mut text = String::from(
-        "use std::sync::atomic::{AtomicUsize, Ordering};\n\
-                                 static X: AtomicUsize = AtomicUsize::new(0);\n\
-                                 fn f0() { X.store(1, Ordering::Relaxed); }\n",
-    );
-    for i in 1..functions {
-        text += &format!("fn f{i}() {{ f{0}(); f{0}(); }}\n", i - 1);
-    }
-    text + &format!("fn main() {{ f{}(); }}\n", functions - 1)
+/// A program that takes more than 20 MiB to read.
+pub fn large() -> String {
+    format!("var x process p {{ {} }}", "x=1;".repeat(250_000))
 }
 
 #[test]

@@ -149,7 +149,8 @@ fn check(text: &str, options: &[&str]) -> common::Output {
 
 #[test]
 fn limits_make_holds_unknown_and_say_where() {
-    let head = "#include <pthread.h>\n#include <stdatomic.h>\n#include <assert.h>\n";
+    let head =
+        "#include <pthread.h>\n#include <stdatomic.h>\n#include <stdlib.h>\n#include <assert.h>\n";
     let pool = format!(
         "{head}struct n {{ struct n *next; }};\n_Atomic(struct n *) top;\nvoid *w(void *a) {{\n\
          for (int i = 0; i < 6; i++) {{\nstruct n *n = malloc(sizeof *n); n->next = top; top = n; }}\n\
@@ -159,7 +160,7 @@ fn limits_make_holds_unknown_and_say_where() {
     let few = check(&pool, &[]);
     assert_eq!(few.status, 3, "{}{}", few.out, few.err);
     assert!(
-        few.out.contains("a thread needs more than 4 allocations (`--pool`) in line 8"),
+        few.out.contains("a thread needs more than 4 allocations (`--pool`) in line 9"),
         "{}",
         few.out
     );
@@ -173,7 +174,7 @@ fn limits_make_holds_unknown_and_say_where() {
     assert_eq!(check(&rounds, &["--unroll", "3"]).status, 1);
     let less = check(&rounds.replace("x < 2", "x < 9"), &["--unroll", "3"]);
     assert_eq!(less.status, 3, "{}{}", less.out, less.err);
-    assert!(less.out.contains("a loop has more than 3 rounds in line 6"), "{}", less.out);
+    assert!(less.out.contains("a loop has more than 3 rounds in line 7"), "{}", less.out);
     let threads = check(&pool, &["--threads-bound", "1"]);
     assert_eq!(threads.status, 3, "{}{}", threads.out, threads.err);
 }
@@ -192,16 +193,16 @@ fn options_say_how_c_is_read() {
     let sum = "#include <assert.h>\nint main() { int x = 2147483647; x++; assert(x < 0); }\n";
     assert_eq!(check(sum, &[]).status, 1);
     assert_eq!(check(sum, &["--overflow", "wrap"]).status, 0);
-    let weak = "#include <assert.h>\nint main() { atomic_int x = 0; int e = 0; \
-                assert(atomic_compare_exchange_weak(&x, &e, 1)); }\n";
-    assert_eq!(check(weak, &[]).status, 0);
-    assert_eq!(check(weak, &["--spurious"]).status, 1);
     let race = "#include <pthread.h>\nint x; void *w(void *a) { x = 1; return 0; }\n\
                 int main() { pthread_t t, u; pthread_create(&t, 0, w, 0); \
                 pthread_create(&u, 0, w, 0); }\n";
     assert_eq!(check(race, &[]).status, 0);
     assert_eq!(check(race, &["--races"]).status, 1);
     assert_eq!(check(&race.replace("int x;", "_Atomic int x;"), &["--races"]).status, 0);
+    let weak = "#include <assert.h>\n#include <stdatomic.h>\nint main() { atomic_int x = 0; int e = 0; \
+                assert(atomic_compare_exchange_weak(&x, &e, 1)); }\n";
+    assert_eq!(check(weak, &[]).status, 0);
+    assert_eq!(check(weak, &["--spurious"]).status, 1);
 }
 
 #[test]

@@ -159,6 +159,13 @@ fn once(
     if let Some(beside) = crate::folder_of(input.file) {
         command.arg("-iquote").arg(beside);
     }
+    // A program is the same whatever its file is called, also where things are in memory.
+    let mut unnamed = OsString::from("-fmacro-prefix-map=");
+    unnamed.push(input.file);
+    unnamed.push("=");
+    command.arg(unnamed);
+    // Otherwise the name of a file below this folder would lose the folder, and not be the one that Weir knows.
+    command.arg("-fdebug-compilation-dir=.");
     command.args(["-x", if input.kind == Kind::Cpp { "c++" } else { "c" }, "-"]);
     let name = input.file.display().to_string().replace('\\', "\\\\").replace('"', "\\\"");
     let text = format!("#line 1 \"{}\"\n{text}", name.replace(['\n', '\r'], " "));

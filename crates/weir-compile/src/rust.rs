@@ -49,6 +49,8 @@ pub(crate) fn compile(
     }
     let mut command = command(&rustc, &stand_in, form, options, folder.path(), emit);
     command.arg("-");
+    // A program is the same whatever its file is called, also where things are in memory.
+    command.arg("-Zlocation-detail=none");
     // The compiler gives a text these names, for tests in documentation. What it includes is looked for beside them.
     command.env("UNSTABLE_RUSTDOC_TEST_PATH", file).env("UNSTABLE_RUSTDOC_TEST_LINE", "0");
     let line = crate::line(&command);

@@ -19,14 +19,18 @@ pub struct Diagnostic {
     /// Other places that matter, each with a few words.
     pub notes: Vec<(Range<usize>, String)>,
     /// What to do about it.
-    pub help: Option<String>,
+    pub help: Option<Box<str>>,
     /// A change of the text that probably corrects it: what to replace, and by what.
     pub fix: Option<Box<(Range<usize>, String)>>,
     /// The name and the text of the file that it is in, if that is an included one.
     pub file: Option<Box<(String, String)>>,
     /// How a compiler shows it, if a compiler has found it.
-    pub as_shown: Option<Box<str>>,
+    pub as_shown: Option<Box<AsShown>>,
 }
+
+/// What a compiler has printed of an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AsShown(pub String);
 
 impl fmt::Display for Diagnostic {
     /// What is wrong; [`Diagnostic::render`] also shows where.
@@ -56,7 +60,7 @@ impl Diagnostic {
     /// As a compiler shows it.
     #[must_use]
     pub fn as_shown(mut self, text: impl Into<String>) -> Self {
-        self.as_shown = Some(text.into().into_boxed_str());
+        self.as_shown = Some(Box::new(AsShown(text.into())));
         self
     }
 
@@ -95,7 +99,7 @@ impl Diagnostic {
     /// With advice.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
+        self.help = Some(help.into().into_boxed_str());
         self
     }
 
@@ -135,7 +139,7 @@ impl Diagnostic {
     /// are those of `color`.
     pub fn render(&self, name: &str, text: &str, color: bool) -> String {
         if let Some(shown) = &self.as_shown {
-            let lines: Vec<_> = shown.trim_end().lines().map(escape_line).collect();
+            let lines: Vec<_> = shown.0.trim_end().lines().map(escape_line).collect();
             return lines.join("\n");
         }
         let (name, text) = self.file.as_deref().map_or((name, text), |(name, text)| (name, text));

@@ -1,8 +1,9 @@
 //! Source texts and the places in them.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
-use weir_model::ids::SpanId;
+use weir_model::ids::{SpanId, VarId};
 
 /// A source text and the places in it that a program refers to.
 #[derive(Clone, Debug)]
@@ -19,6 +20,9 @@ pub struct Source {
     pub notes: Vec<String>,
     /// What else a person would ask of a program that asks nothing itself.
     pub besides: Option<&'static str>,
+    /// Variables that the text does not have: those of its library, such as whether a thread has started. Reports of runs leave
+    /// out what concerns only these.
+    pub internal: BTreeSet<VarId>,
     spans: Vec<Range<usize>>,
     line_starts: Vec<usize>,
     /// The text, and behind it the texts that it includes.
@@ -43,6 +47,7 @@ impl Source {
             has_weak_orders: false,
             notes,
             besides: None,
+            internal: BTreeSet::new(),
             spans,
             line_starts,
             whole,
@@ -91,7 +96,16 @@ impl Source {
             let start = place(range.start);
             start..place(range.end).max(start)
         });
-        Self { spans: spans.collect(), ..self.clone() }
+        Self { spans: spans.collect(), internal: made.internal.clone(), ..self.clone() }
+    }
+
+    /// Changes the ranges of places in the text itself.
+    pub(crate) fn map_ranges(&mut self, range: impl Fn(&str, Range<usize>) -> Range<usize>) {
+        for place in &mut self.spans {
+            if *place != (0..0) && place.end <= self.text.len() {
+                *place = range(&self.text, place.clone());
+            }
+        }
     }
 
     /// The id of a place, given as a range of bytes.
@@ -108,6 +122,11 @@ impl Source {
     /// The range of bytes of a place; empty for [`SpanId::NONE`].
     pub fn range(&self, span: SpanId) -> Range<usize> {
         self.spans.get(span.index()).cloned().unwrap_or(0..0)
+    }
+
+    /// Whether it is known where a place is.
+    pub fn is_placed(&self, span: SpanId) -> bool {
+        self.range(span) != (0..0)
     }
 
     /// The line, counted from 1, on which a place begins.

@@ -108,9 +108,12 @@ impl<W: Write> Server<W> {
                 let tried = Trial { name, text, language: language.name, time, memory };
                 let program = match trial.map_or(Ok(()), |trial| trial(&tried)) {
                     Ok(()) => {
-                        let files =
-                            weir::Settings { files: weir::included, ..weir::Settings::default() };
-                        weir_front::read_with(name, text, Some(language), &files)
+                        let settings = weir::Settings {
+                            files: weir::included,
+                            compile: Some(weir::compile),
+                            ..weir::Settings::default()
+                        };
+                        weir_front::read_with(name, text, Some(language), &settings)
                     }
                     Err(why) => Err(vec![Wrong::new(why, 0..0)]),
                 };

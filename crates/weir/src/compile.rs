@@ -73,7 +73,7 @@ pub fn compile(
     if let Some(kept) = kept().iter().find(is_same) {
         return Ok(kept.compiled.clone());
     }
-    let (compiled, reads) = run(&task).map_err(|error| vec![diagnostic(&error, &task)])?;
+    let (compiled, reads) = run(&task).map_err(|error| diagnostics(&error, &task))?;
     let compiled = Arc::new(compiled);
     let reads = reads.into_iter().map(|file| (file.clone(), stamp(&file))).collect();
     let mut kept = kept();
@@ -120,30 +120,64 @@ fn run(task: &Task) -> Result<(Compiled, Vec<PathBuf>), Error> {
     Ok((made, compiled.reads))
 }
 
-/// What a compiler says, at the place that it names first.
-fn diagnostic(error: &Error, task: &Task) -> Diagnostic {
-    match error {
-        Error::Rejected { text, .. } => {
-            let range = place(text, task).map_or(0..0, |at| at..at);
-            let first = text.lines().find(|line| line.contains("error"));
-            let message = first.map_or("the compiler found errors", |line| {
-                match line.split_once("error: ") {
-                    Some((_, message)) => message,
-                    None => line,
-                }
-            });
-            Diagnostic::new(message, range).as_shown(text)
-        }
-        error => {
-            let text = error.to_string();
-            let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
-            let error = Diagnostic::new(first, 0..0);
-            if rest.is_empty() { error } else { error.help(rest.trim()) }
+/// What a compiler says, each error at its place.
+fn diagnostics(error: &Error, task: &Task) -> Vec<Diagnostic> {
+    if let Error::Rejected { text, .. } = error {
+        let errors: Vec<_> = parts(text).into_iter().map(|part| diagnostic(part, task)).collect();
+        if !errors.is_empty() {
+            return errors;
         }
     }
+    let text = error.to_string();
+    let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
+    let error = Diagnostic::new(first, 0..0);
+    vec![if rest.is_empty() { error } else { error.help(rest.trim()) }]
 }
 
-/// The offset of the first place in the text that a message names: `name:line:column`.
+/// How errors begin, with the message behind: `clang` writes the place before it, `rustc` behind.
+fn message(line: &str) -> Option<&str> {
+    if line.starts_with("error: aborting due to") {
+        return None;
+    }
+    if let Some(rest) = line.strip_prefix("error") {
+        let rest = match rest.strip_prefix('[') {
+            Some(code) => code.split_once(']')?.1,
+            None => rest,
+        };
+        return rest.strip_prefix(": ");
+    }
+    let (place, message) = line.split_once("error: ")?;
+    let place = place.strip_suffix("fatal ").unwrap_or(place).strip_suffix(": ")?;
+    (!place.starts_with(char::is_whitespace)).then_some(message)
+}
+
+/// The errors of a text, each with all that is said of it.
+fn parts(text: &str) -> Vec<&str> {
+    let (mut starts, mut at, mut before) = (Vec::new(), 0, None);
+    for line in text.split_inclusive('\n') {
+        if message(line).is_some() {
+            starts.push(before.take().unwrap_or(at));
+        } else if line.starts_with("In file included from") {
+            before = before.or(Some(at));
+        } else {
+            before = None;
+        }
+        at += line.len();
+    }
+    if let Some(first) = starts.first_mut() {
+        *first = 0;
+    }
+    let ends = starts.iter().skip(1).copied().chain([text.len()]);
+    starts.iter().zip(ends).map(|(start, end)| &text[*start..end]).collect()
+}
+
+fn diagnostic(part: &str, task: &Task) -> Diagnostic {
+    let range = place(part, task).map_or(0..0, |at| at..at);
+    let message = part.lines().find_map(message).unwrap_or("the compiler found errors");
+    Diagnostic::new(message, range).as_shown(part)
+}
+
+/// The offset of the place in the text that a message names first: `name:line:column`.
 fn place(message: &str, task: &Task) -> Option<usize> {
     let behind = message.split_once(&format!("{}:", task.name))?.1;
     let mut numbers = behind.split(|c: char| !c.is_ascii_digit());
@@ -154,4 +188,22 @@ fn place(message: &str, task: &Task) -> Option<usize> {
     let line = task.text.get(start..)?.lines().next().unwrap_or("");
     let at = line.char_indices().nth(column.checked_sub(1)?).map_or(line.len(), |(at, _)| at);
     Some(start + at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{message, parts};
+
+    #[test]
+    fn errors_are_told_apart() {
+        let clang = "In file included from a.c:1:\n./a.h:2:1: error: one\n    2 | x\na.c:3:7: fatal error: two\n2 errors generated.\n";
+        let rustc = "warning: no\n --> a.rs:1:2\n\nerror[E0425]: one\n --> a.rs:3:4\n\nerror: two\n --> a.rs:5:6\n\nerror: aborting due to 2 previous errors\n";
+        for text in [clang, rustc] {
+            let parts = parts(text);
+            let messages: Vec<_> =
+                parts.iter().map(|part| part.lines().find_map(message).unwrap()).collect();
+            assert_eq!(messages, ["one", "two"]);
+            assert_eq!(parts.concat(), text);
+        }
+    }
 }

@@ -45,13 +45,6 @@ pub enum LoadError {
         /// What went wrong.
         reason: String,
     },
-    /// A compiler was to read it, and there is none, or it found errors.
-    Uncompiled {
-        /// The file's name.
-        name: String,
-        /// Why, in the words of the compiler; may have several lines.
-        reason: String,
-    },
     /// Its text is wrong.
     Wrong {
         /// The file's name.
@@ -149,10 +142,6 @@ impl LoadError {
         match self {
             Self::Unreadable { name, reason } => {
                 escape_line(&format!("error: cannot read `{name}`: {reason}")).into_owned()
-            }
-            Self::Uncompiled { name, reason } => {
-                let lines = reason.lines().map(escape_line).collect::<Vec<_>>().join("\n");
-                format!("{}: {lines}", escape_line(&format!("error: `{name}`")))
             }
             Self::Stopped { name, reason, .. } => {
                 escape_line(&format!("unknown: `{name}`: {reason}")).into_owned()
@@ -404,6 +393,11 @@ impl Loaded {
                 format!("{}:{line}", escape_line(&file.unwrap_or_default()))
             }
         }
+    }
+
+    /// The line, from 1, of a place; none if it is not known where it is, as in a library.
+    pub fn line_of(&self, span: SpanId) -> Option<usize> {
+        self.source.is_placed(span).then(|| self.line(span))
     }
 
     /// The line, from 1, of a place in the text.

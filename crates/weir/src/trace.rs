@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use weir_check::witness::show_event;
 use weir_model::answer::{Run as ModelRun, Snapshot};
-use weir_model::ids::{ProcessId, SpanId, ValueId, VarId};
+use weir_model::ids::{ProcessId, ValueId, VarId};
 use weir_model::semantics::{Event, Step as ModelStep};
 use weir_model::system::{Op, StateKind, System};
 
@@ -152,8 +152,10 @@ impl Step {
             variable,
             value,
             written,
-            line: taken.map(|t| loaded.line(t.span)),
-            span: taken.map(|t| loaded.source.range(t.span)),
+            line: taken.and_then(|t| loaded.line_of(t.span)),
+            span: taken
+                .filter(|t| loaded.source.is_placed(t.span))
+                .map(|t| loaded.source.range(t.span)),
         }
     }
 }
@@ -185,7 +187,7 @@ impl ProcessState {
         Self {
             name: system.processes[p.index()].name.clone(),
             labels: state.labels.iter().map(|l| labels[l.index()].name.clone()).collect(),
-            line: (state.span != SpanId::NONE).then(|| loaded.line(state.span)),
+            line: loaded.line_of(state.span),
             ended: state.kind == StateKind::Ended,
             failure: match &state.kind {
                 StateKind::Failed(failure) => Some(failure.to_string()),

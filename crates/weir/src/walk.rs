@@ -121,7 +121,7 @@ impl<'l> Walk<'l> {
                 let taken = step.transition.map(|t| system.transition(step.process, t));
                 choices.push(Choice {
                     process: system.processes[step.process.index()].name.clone(),
-                    line: taken.map(|t| self.loaded.line(t.span)),
+                    line: taken.and_then(|t| self.loaded.line_of(t.span)),
                     text: words::action(system, &step),
                     step,
                     config: config.to_vec(),

@@ -19,7 +19,7 @@ Examples:
   weir fences examples/rust/mailbox.rs
   weir fences examples/rust/spsc.rs --weaken")]
 #[command(mut_arg("models", |arg| arg.help(
-    "A memory model (may be given several times) [default: `c11` for C and Rust and for orders, `tso` for others]"
+    "A memory model (may be given several times) [default: `c11` for C, C++, Rust and for orders, `tso` for others]"
 )))]
 pub struct Fences {
     #[command(flatten)]

@@ -20,8 +20,8 @@ use crate::{files, limits, output};
 #[derive(Debug, Args)]
 pub struct ModelArg {
     /// A memory model: `sc`, `tso`, `pso`, `nsw`, `c11` (C, C++ and Rust), or a set of
-    /// relaxations such as `tso+r->w` or `w->r,w->w,rlwe,rwf` [default: `c11` for C and Rust, `tso` for
-    /// others]
+    /// relaxations such as `tso+r->w` or `w->r,w->w,rlwe,rwf` [default: `c11` for C, C++ and Rust, `tso`
+    /// for others]
     #[arg(long = "model", short, value_parser = model)]
     pub model: Option<MemoryModel>,
 }
@@ -84,7 +84,7 @@ pub struct SourceArgs {
     /// The function that the program begins with [default: main]
     #[arg(help_heading = SOURCES, long, value_name = "NAME")]
     pub entry: Option<String>,
-    /// Define a macro, as `-D N=3` (may be given several times)
+    /// Define a macro, as `-D N=3`; for Rust `--cfg` (may be given several times)
     #[arg(help_heading = SOURCES, long = "define", short = 'D', value_name = "NAME=VALUE")]
     pub defines: Vec<String>,
     /// Look for included files in this folder too (may be given several times)

@@ -5,12 +5,17 @@
 
 mod c;
 mod rust;
+mod words;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use weir_model::program::FenceKind;
+use weir_model::ids::VarId;
+use weir_model::program::{
+    BinOp, Expr, FenceKind, Program, Property, PropertyKind, Quantifier, Stmt, StmtKind,
+};
 
-use crate::{Diagnostic, Language, Settings, llvm};
+use crate::{Diagnostic, Language, Settings, Source, llvm};
 
 /// What a compiler has made of a text.
 #[derive(Clone, Debug, Default)]
@@ -94,11 +99,15 @@ fn rust_fence(kind: FenceKind) -> Option<&'static str> {
     })
 }
 
+/// What every report says first about a text that was not optimized.
+const CAVEAT: &str =
+    "each access as it stands in the source: what a compiler reorders or removes is not covered";
+
 /// Reads a text through a compiler.
 fn read(language: &Language, name: &str, text: &str, settings: &Settings) -> crate::Read {
     let Some(compile) = settings.compile else {
         let error = format!("a text in {} is read through a compiler", language.called());
-        let help = "there is none here; `weir` on the command line runs clang and rustc";
+        let help = "none is run here, since it could read any file of this machine; `weir check` on the command line runs one";
         return Err(vec![Diagnostic::new(error, 0..0).help(help)]);
     };
     let compiled = compile(language, name, text, settings)?;
@@ -113,7 +122,82 @@ fn read(language: &Language, name: &str, text: &str, settings: &Settings) -> cra
         (None, Some(entry)) => entry.clone(),
         (None, None) => only_test(&compiled.tests)?,
     };
-    llvm::read_compiled(name, text, &compiled.modules, entry, settings)
+    let (mut program, mut source) =
+        llvm::read_compiled(name, text, &compiled.modules, entry, settings)?;
+    match source.caveat {
+        // It is true of every model, while what is not optimized is the language under its own model.
+        Some(emitted) => {
+            source.caveat = None;
+            source.notes.insert(0, emitted.to_owned());
+        }
+        None => source.caveat = Some(CAVEAT),
+    }
+    let allocated = allocated_for_the_library(&program, &source);
+    source.internal.extend(allocated);
+    // A compiler says where something begins.
+    source.map_ranges(|text, range| range.start..words::end(text, range));
+    merge_endings(&mut program, &source);
+    Ok((program, source))
+}
+
+/// What is asked of final states at one place of the text, on several ways through the code, is one property.
+fn merge_endings(program: &mut Program, source: &Source) {
+    let mut merged: Vec<Property> = Vec::new();
+    for property in std::mem::take(&mut program.properties) {
+        let PropertyKind::Final(Quantifier::Always, formula) = &property.kind else {
+            merged.push(property);
+            continue;
+        };
+        let place = source.range(property.span);
+        let is_same = |other: &&mut Property| {
+            let range = source.range(other.span);
+            let is_placed = source.is_placed(other.span) && source.is_placed(property.span);
+            let is_over = range.start < place.end && place.start < range.end;
+            is_placed && is_over && matches!(other.kind, PropertyKind::Final(Quantifier::Always, _))
+        };
+        match merged.iter_mut().find(is_same) {
+            Some(before) => {
+                // The one that begins first says most.
+                if place.start < source.range(before.span).start {
+                    before.span = property.span;
+                }
+                if let PropertyKind::Final(_, whole) = &mut before.kind {
+                    let all = std::mem::replace(whole, Expr::Const(1));
+                    *whole = Expr::binary(BinOp::And, all, formula.clone());
+                }
+            }
+            None => merged.push(property),
+        }
+    }
+    let is_ending = |property: &&mut Property| {
+        let name = property.name.as_deref().unwrap_or_default();
+        name.starts_with("final_assertion")
+    };
+    let count = merged.iter_mut().filter(is_ending).count();
+    for (number, property) in (1..).zip(merged.iter_mut().filter(is_ending)) {
+        let number = if count == 1 { String::new() } else { format!("_{number}") };
+        property.name = Some(format!("final_assertion{number}"));
+    }
+    program.properties = merged;
+}
+
+/// Allocated memory that code outside of the text accesses too, as that in which a thread gets its closure.
+fn allocated_for_the_library(program: &Program, source: &Source) -> BTreeSet<VarId> {
+    let mut found = BTreeSet::new();
+    let mut open: Vec<&[Stmt]> = program.processes.iter().map(|process| &*process.body).collect();
+    while let Some(block) = open.pop() {
+        for stmt in block {
+            if let StmtKind::Load(_, place) | StmtKind::Store(place, _) | StmtKind::Rmw(_, place, _) =
+                &stmt.kind
+                && !source.is_placed(stmt.span)
+                && program.vars[place.first.index()].name.contains(".heap")
+            {
+                found.insert(place.first);
+            }
+            open.extend(stmt.kind.blocks().into_iter().map(|block| &block[..]));
+        }
+    }
+    found
 }
 
 /// The symbol of a test, or the function itself.

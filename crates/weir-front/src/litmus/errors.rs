@@ -48,7 +48,7 @@ impl Errors {
     pub fn finish(mut self) -> Vec<Diagnostic> {
         self.found.sort_by_key(|error| (error.range.start, error.range.end));
         if let (Some(last), true) = (self.found.last_mut(), self.left_out) {
-            last.help = Some("there are more errors than these".to_owned());
+            last.help = Some("there are more errors than these".into());
         }
         self.found
     }

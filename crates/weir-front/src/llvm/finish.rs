@@ -1,6 +1,6 @@
 //! Makes the program of the threads that were translated.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use weir_model::ids::{ProcessId, RegId, SpanId, VarId};
 use weir_model::program::{
@@ -103,14 +103,13 @@ impl Reader<'_> {
         order.sort_by_key(|cell| self.cells[*cell]);
         let mut variables = vec![None; self.cells.len()];
         let (mut vars, mut observed) = (Vec::new(), Vec::new());
-        let mut bookkeeping = BTreeSet::new();
         let mut names: BTreeMap<String, usize> = BTreeMap::new();
         for cell in order {
             let var = VarId::new(vars.len());
             variables[cell] = Some(var);
             let (object, at, size) = self.cells[cell];
             match self.facts.get(object).key {
-                Key::Flag(..) => drop(bookkeeping.insert(var)),
+                Key::Flag(..) => drop(self.source.internal.insert(var)),
                 _ => observed.push(Atom::Var(var)),
             }
             let mut name = self.cell_name(self.cells[cell]);
@@ -159,7 +158,6 @@ impl Reader<'_> {
             observed: Some(observed),
             bounds,
             messages: std::mem::take(&mut self.messages),
-            bookkeeping,
             ..Program::default()
         };
         match self.errors.is_empty() {

@@ -330,10 +330,7 @@ impl ErrorReport {
             LoadError::Unreadable { name, reason } => {
                 vec![Self::new(format!("cannot read `{name}`: {reason}")).file(name)]
             }
-            LoadError::Uncompiled { name, reason } | LoadError::Stopped { name, reason, .. } => {
-                vec![Self::new(reason.clone()).file(name)]
-            }
-            LoadError::Bound { name, reason } => {
+            LoadError::Stopped { name, reason, .. } | LoadError::Bound { name, reason } => {
                 vec![Self::new(reason.clone()).file(name)]
             }
             LoadError::Wrong { name, text, errors } => errors
@@ -343,7 +340,7 @@ impl ErrorReport {
                     let mut report = Self::new(e.message.clone()).file(name);
                     report.error.line = Some(line);
                     report.error.column = Some(column);
-                    report.error.help = e.help.clone();
+                    report.error.help = e.help.as_deref().map(str::to_owned);
                     report
                 })
                 .collect(),

@@ -67,8 +67,8 @@ pub fn says(loaded: &Loaded, question: &Question) -> String {
         }
         None => written(),
     };
-    // An assertion of C or Rust that is asked of final states.
-    if loaded.source.caveat.is_some() && question.name.starts_with("final_assertion") {
+    // An assertion of a compiled program that is asked of final states.
+    if question.name.starts_with("final_assertion") && !text.starts_with(&question.name) {
         return format!("line {}: {text}", loaded.line(question.span));
     }
     match text.strip_prefix(&question.name).and_then(|rest| rest.trim().strip_prefix(':')) {

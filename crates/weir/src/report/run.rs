@@ -15,9 +15,10 @@ use std::collections::BTreeSet;
 use weir_check::robust::cycle::Edge;
 use weir_live::Lasso;
 use weir_model::answer::Run;
-use weir_model::ids::{ProcessId, QuestionId};
+use weir_model::ids::{Cell, ProcessId, QuestionId, VarId};
 use weir_model::memory_model::MemoryModel;
-use weir_model::semantics::{Event, Form, Rule, Step};
+use weir_model::program::{Atom, PropertyKind};
+use weir_model::semantics::{Event, EventKind, Form, Rule, Step};
 use weir_model::system::{Op, System};
 
 use crate::Hints;
@@ -93,15 +94,16 @@ pub fn lines(
     let explanation = explain(system, run);
     let mut named = BTreeSet::new();
     let explained = explained(loaded, run, &explanation, layout, &mut named);
-    let shown = shown(run.steps.len(), &named, layout.full);
+    let stale = match run.form {
+        Form::C11 => stale::lines(loaded, run, layout, &mut named),
+        _ => vec![],
+    };
+    let shown = shown(loaded, run, &named, layout.full);
     let items = items(loaded, run, &shown, None, layout.full);
     let mut lines = layout::lines(system, &items, layout);
     let ending = ending::lines(loaded, &run.end(system), property.into(), layout.width);
-    let stale = match run.form {
-        Form::C11 => stale::lines(loaded, run, layout.width),
-        _ => vec![],
-    };
-    for part in [legend(system, run, &shown, layout), ending, explained, stale] {
+    let hidden = hidden(&shown, layout);
+    for part in [legend(run, &shown, layout.width), hidden, ending, explained, stale] {
         if !part.is_empty() {
             lines.push(String::new());
             lines.extend(part);
@@ -116,7 +118,8 @@ pub fn cycle_lines(loaded: &Loaded, run: &Run, cycle: &[Edge], layout: Layout) -
     let access = |number: usize| {
         let step = &run.steps[number - 1];
         let taken = step.transition.map(|t| system.transition(step.process, t));
-        let line = taken.map_or_else(String::new, |t| format!("line {}, ", loaded.place(t.span)));
+        let placed = taken.filter(|t| loaded.source.is_placed(t.span));
+        let line = placed.map_or_else(String::new, |t| format!("line {}, ", loaded.place(t.span)));
         let name = system.processes[step.process.index()].name.clone();
         [name, words::action(system, step), format!("({line}step {number})")]
     };
@@ -129,7 +132,7 @@ pub fn cycle_lines(loaded: &Loaded, run: &Run, cycle: &[Edge], layout: Layout) -
     }
     let mut lines = table.wrapped("  ", layout.width);
     let named = cycle.iter().map(|edge| edge.from).collect();
-    let shown = shown(run.steps.len(), &named, layout.full);
+    let shown = shown(loaded, run, &named, layout.full);
     lines.push(String::new());
     lines.extend(layout::lines(system, &items(loaded, run, &shown, None, layout.full), layout));
     lines
@@ -145,7 +148,7 @@ pub fn lasso_lines(
 ) -> Vec<String> {
     let (run, stem) = (&lasso.run, lasso.stem);
     let around = stem.saturating_sub(EDGE) + 1..=stem + EDGE;
-    let shown = shown(run.steps.len(), &around.collect(), layout.full);
+    let shown = shown(loaded, run, &around.collect(), layout.full);
     let cycle = (stem < run.steps.len()).then_some(stem);
     let mut items = items(loaded, run, &shown, cycle, layout.full);
     items.push(Item::Across(match cycle {
@@ -155,8 +158,34 @@ pub fn lasso_lines(
     layout::lines(&loaded.system, &items, layout)
 }
 
+/// Whether a step is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Show {
+    Yes,
+    /// The run is too long. A line says how many steps are left out.
+    No,
+    /// It is a step of a library. One sentence says so for all of them.
+    Hidden,
+}
+
 /// Which steps are shown, those that are named among them.
-pub(super) fn shown(steps: usize, named: &BTreeSet<usize>, full: bool) -> Vec<bool> {
+pub(super) fn shown(loaded: &Loaded, run: &Run, named: &BTreeSet<usize>, full: bool) -> Vec<Show> {
+    let steps = run.steps.len();
+    let is_hidden = |i: &usize| {
+        !full && *i < steps && !named.contains(i) && is_internal(loaded, &run.steps[i - 1])
+    };
+    let visible: Vec<usize> = (1..=steps).filter(|i| !is_hidden(i)).collect();
+    let named: BTreeSet<usize> =
+        (1..).zip(&visible).filter(|(_, i)| named.contains(i)).map(|(n, _)| n).collect();
+    let mut shown = vec![Show::Hidden; steps];
+    for (i, is_shown) in visible.iter().zip(shown_of(visible.len(), &named, full)) {
+        shown[i - 1] = if is_shown { Show::Yes } else { Show::No };
+    }
+    shown
+}
+
+/// Which of so many steps are shown, those that are named among them.
+pub(super) fn shown_of(steps: usize, named: &BTreeSet<usize>, full: bool) -> Vec<bool> {
     let is_short = full || steps <= SHORT;
     let mut shown: Vec<bool> = (1..=steps)
         .map(|i| is_short || i <= EDGE || i > steps - EDGE || named.contains(&i))
@@ -168,11 +197,63 @@ pub(super) fn shown(steps: usize, named: &BTreeSet<usize>, full: bool) -> Vec<bo
     shown
 }
 
+/// Whether a step concerns a library only: it has no place in the text, or its variable is none of the text.
+fn is_internal(loaded: &Loaded, step: &Step) -> bool {
+    let internal = &loaded.source.internal;
+    if internal.is_empty() {
+        return false;
+    }
+    match (step.transition, step.event) {
+        (Some(taken), _) => {
+            let taken = loaded.system.transition(step.process, taken);
+            match taken.op {
+                Op::Read(x, _) | Op::Write(x, _) | Op::Arw(x, ..) if internal.contains(&x) => true,
+                _ => !loaded.source.is_placed(taken.span),
+            }
+        }
+        (None, Some(event)) => event.kind == EventKind::Write && internal.contains(&event.var),
+        (None, None) => false,
+    }
+}
+
+/// The variables that matter in a run of a program with a library: those of shown steps, and those that are asked about.
+fn touched(loaded: &Loaded, run: &Run, shown: &[Show]) -> Option<BTreeSet<VarId>> {
+    if loaded.source.internal.is_empty() {
+        return None;
+    }
+    let mut found = BTreeSet::new();
+    for (step, _) in run.steps.iter().zip(shown).filter(|(_, show)| **show != Show::Hidden) {
+        let op = step.transition.map(|taken| loaded.system.transition(step.process, taken).op);
+        if let Some(Op::Read(x, _) | Op::Write(x, _) | Op::Arw(x, ..)) = op {
+            found.insert(x);
+        }
+    }
+    for property in &loaded.system.program.properties {
+        if let PropertyKind::Never(formula) | PropertyKind::Final(_, formula) = &property.kind {
+            formula.atoms(&mut |atom| {
+                if let Atom::Var(x) = atom {
+                    found.insert(*x);
+                }
+            });
+        }
+    }
+    Some(found)
+}
+
+/// What is said of steps that are hidden.
+fn hidden(shown: &[Show], layout: Layout) -> Vec<String> {
+    let count = shown.iter().filter(|show| **show == Show::Hidden).count();
+    let Some(option) = layout.hints.full.filter(|_| count > 0) else { return vec![] };
+    let steps = crate::report::counted(count, "step");
+    let (is, them) = if count == 1 { ("is", "it") } else { ("are", "them") };
+    wrap(&format!("{steps} of the library {is} not shown (`{option}` shows {them})"), layout.width)
+}
+
 /// What is shown of a run. A cycle is marked where it begins.
 fn items(
     loaded: &Loaded,
     run: &Run,
-    shown: &[bool],
+    shown: &[Show],
     cycle: Option<usize>,
     full: bool,
 ) -> Vec<Item> {
@@ -180,47 +261,43 @@ fn items(
     let mut replay = run.replay(system);
     let mut order = Order::new(system, run.form);
     let mut last = replay.memory().to_vec();
-    let mut items = vec![Item::Start { memory: words::memory(system, &last, full) }];
+    let touched = touched(loaded, run, shown).filter(|_| !full);
+    let memory = |values: &[Cell]| words::memory(loaded, values, touched.as_ref(), full);
+    let mut items = vec![Item::Start { memory: memory(&last) }];
     let mut left = 0;
     loop {
         if cycle == Some(replay.taken()) {
             items.push(Item::Across("again and again".to_owned()));
         }
-        if left > 0 && shown.get(replay.taken()) != Some(&false) {
-            items.push(Item::Left {
-                count: left,
-                memory: words::memory(system, replay.memory(), full),
-            });
+        if left > 0 && !matches!(shown.get(replay.taken()), Some(Show::No | Show::Hidden)) {
+            items.push(Item::Left { count: left, memory: memory(replay.memory()) });
             left = 0;
         }
         let Some(step) = replay.advance() else { break };
         order.step(system, &step);
-        if is_hidden(system, run, replay.taken(), full) {
-            continue;
-        }
-        if !shown[replay.taken() - 1] {
-            left += 1;
-            continue;
+        match shown[replay.taken() - 1] {
+            Show::Yes => {}
+            Show::No => {
+                left += 1;
+                continue;
+            }
+            Show::Hidden => continue,
         }
         let p = step.process;
-        let line = step.transition.map(|t| loaded.place(system.transition(p, t).span));
+        let span = step.transition.map(|t| system.transition(p, t).span);
+        let line = span.filter(|s| loaded.source.is_placed(*s)).map(|s| loaded.place(s));
         let buffer = match order.of(p) {
             Some(events) => words::buffer(system, events.iter(), full),
             None => words::buffer(system, replay.pending()[p.index()].iter(), full),
         };
         let memory = (last != replay.memory()).then(|| {
             last = replay.memory().to_vec();
-            words::memory(system, &last, full)
+            memory(&last)
         });
         let (step, action) = (replay.taken(), words::action(system, &step));
         items.push(Item::Step { step, line, process: p, action, buffer, memory });
     }
     items
-}
-
-/// Whether a step is left out without a word: it is about what the text does not name, and nothing ends with it.
-fn is_hidden(system: &System, run: &Run, number: usize, full: bool) -> bool {
-    !full && number < run.steps.len() && words::is_bookkeeping(system, &run.steps[number - 1])
 }
 
 /// What the processes have under way, in program order, where configurations have it in
@@ -255,26 +332,15 @@ impl Order {
 }
 
 /// What words in the table mean that do not explain themselves.
-fn legend(
-    system: &System,
-    run: &Run,
-    shown: &[bool],
-    Layout { width, full, hints, .. }: Layout,
-) -> Vec<String> {
-    let mut lines = Vec::new();
-    let is_shown = |(step, shown): (&Step, &bool)| *shown && step.rule == Rule::TransferWrite;
-    if run.steps.iter().zip(shown).any(is_shown) {
-        let text = "next in line: the write leaves the buffer of its variable. Writes of a process reach \
-                    memory in the order in which they do so.";
-        lines.extend(wrap(text, width));
+fn legend(run: &Run, shown: &[Show], width: usize) -> Vec<String> {
+    let is_shown =
+        |(step, shown): (&Step, &Show)| *shown == Show::Yes && step.rule == Rule::TransferWrite;
+    if !run.steps.iter().zip(shown).any(is_shown) {
+        return vec![];
     }
-    if (1..=run.steps.len()).any(|number| is_hidden(system, run, number, full)) {
-        let how = hints.full.map_or_else(String::new, |option| format!(" (`{option}`)"));
-        let text =
-            format!("Steps about starting threads and about what is allocated are left out{how}.");
-        lines.extend(wrap(&text, width));
-    }
-    lines
+    let text = "next in line: the write leaves the buffer of its variable. Writes of a process reach \
+                memory in the order in which they do so.";
+    wrap(text, width)
 }
 
 /// What was reordered. The steps that the lines name are added to `named`.
@@ -358,5 +424,8 @@ fn at(loaded: &Loaded, operation: &Operation, named: &mut BTreeSet<usize>) -> St
         (Effect::Never, _) => ", still under way".to_owned(),
     };
     let text = words::operation(&loaded.system, op);
-    format!("{text} (line {}, step {step}{when})", loaded.place(span))
+    match loaded.source.is_placed(span) {
+        true => format!("{text} (line {}, step {step}{when})", loaded.place(span)),
+        false => format!("{text} (step {step}{when})"),
+    }
 }

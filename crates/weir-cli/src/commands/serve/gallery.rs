@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use weir::load::read_text;
-use weir::{LANGUAGES, LoadError};
+use weir::{Diagnostic, LANGUAGES, Language, LoadError};
 
 include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 
@@ -46,8 +46,12 @@ impl Gallery {
             match target.is_dir() {
                 true => entries.extend(listed(target)),
                 false => {
-                    read_text(&target.to_string_lossy())?;
                     let name = target.to_string_lossy().into_owned();
+                    let text = read_text(&name)?;
+                    let language = weir_front::detect(&name, &text);
+                    if language.is_compiled() {
+                        return Err(compiled(name, text, language));
+                    }
                     let text = Text::File(target.to_owned());
                     entries.push(Entry { group: "this file".to_owned(), name, text });
                 }
@@ -78,7 +82,15 @@ impl Gallery {
     }
 }
 
-/// The programs of a directory, by the endings of their names. Links are not followed.
+/// Why a program is not served: what a compiler reads could include any file.
+fn compiled(name: String, text: String, language: &Language) -> LoadError {
+    let what = language.called();
+    let error = format!("a text in {what} is read through a compiler, and the page runs none");
+    let help = format!("`weir check {name} --html page.html` writes a page");
+    LoadError::Wrong { name, text, errors: vec![Diagnostic::new(error, 0..0).help(help)] }
+}
+
+/// The programs of a directory that are read without a compiler, by the endings of their names. Links are not followed.
 fn listed(folder: &Path) -> Vec<Entry> {
     let mut found = Vec::new();
     let mut open = vec![(folder.to_owned(), 0)];
@@ -110,5 +122,5 @@ fn listed(folder: &Path) -> Vec<Entry> {
 
 fn is_program(path: &Path) -> bool {
     let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
-    LANGUAGES.iter().any(|language| language.endings.contains(&ending))
+    LANGUAGES.iter().any(|l| l.endings.contains(&ending) && !l.is_compiled())
 }

@@ -220,7 +220,7 @@ impl<'c, 't> Formulas<'c, 't> {
             } else {
                 let message = format!("there is no {what} {quoted}");
                 let error = Diagnostic::new(message, name.span.range());
-                self.cx.error(Diagnostic { help, ..error });
+                self.cx.error(Diagnostic { help: help.map(String::into_boxed_str), ..error });
             }
             return None;
         };

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Font;
-use crate::report::run::{EDGE, MOST_REORDERINGS, shown};
+use crate::report::run::{EDGE, MOST_REORDERINGS, shown_of};
 use crate::report::scene::{Entry, Process, Scene, State, Step};
 
 /// Rows of boxes are broken at this width.
@@ -70,7 +70,7 @@ pub fn visible(scene: &Scene, full: bool) -> Vec<bool> {
     if let Some(first) = scene.cycle {
         named.extend(first.saturating_sub(EDGE)..first + EDGE);
     }
-    shown(scene.steps.len(), &named, full)
+    shown_of(scene.steps.len(), &named, full)
 }
 
 pub fn rows(scene: &Scene, visible: &[bool]) -> (Vec<Row>, State) {

@@ -1,6 +1,8 @@
 //! What a run under C11 shows: which steps synchronize, which read may return something old and why, and which accesses
 //! race.
 
+use std::collections::BTreeSet;
+
 use weir_check::Witness;
 use weir_model::answer::Run;
 use weir_model::ids::{ProcessId, QuestionId, VarId};
@@ -8,7 +10,7 @@ use weir_model::program::Order;
 use weir_model::semantics::{Rule, Step};
 use weir_model::system::{Op, System, Transition};
 
-use super::words;
+use super::{Layout, Show, words};
 use crate::load::Loaded;
 use crate::report::table;
 
@@ -16,7 +18,14 @@ use crate::report::table;
 const MOST_PAIRS: usize = 8;
 
 /// The sentences, each of which may take several lines.
-pub fn lines(loaded: &Loaded, run: &Run, width: usize) -> Vec<String> {
+///
+/// The steps that they name are added to `named`.
+pub fn lines(
+    loaded: &Loaded,
+    run: &Run,
+    layout: Layout,
+    named: &mut BTreeSet<usize>,
+) -> Vec<String> {
     let system = &loaded.system;
     let mut writes: Vec<Vec<Option<usize>>> = vec![vec![None]; system.vars.len()];
     // Any question will do: only the steps matter.
@@ -38,6 +47,7 @@ pub fn lines(loaded: &Loaded, run: &Run, width: usize) -> Vec<String> {
                     && !is_race
                     && let Some(next) = next
                 {
+                    named.extend([number, next]);
                     sentences.push(stale(loaded, run, (number, x), next));
                 }
             }
@@ -51,9 +61,13 @@ pub fn lines(loaded: &Loaded, run: &Run, width: usize) -> Vec<String> {
             }
         }
     }
-    let is_shown = |number: &usize| !words::is_bookkeeping(system, &run.steps[number - 1]);
+    if let Some((first, second)) = races {
+        named.extend([first, second]);
+    }
+    let shown = super::shown(loaded, run, named, layout.full);
+    let is_shown = |step: usize| shown[step - 1] != Show::Hidden;
     let mut pairs = weir_check::synchronizations(system, &witness);
-    pairs.retain(|(first, second)| is_shown(first) && is_shown(second));
+    pairs.retain(|(first, second)| is_shown(*first) || is_shown(*second));
     if let Some((first, second)) = pairs.first() {
         let more = match pairs.len() {
             1 => String::new(),
@@ -70,7 +84,7 @@ pub fn lines(loaded: &Loaded, run: &Run, width: usize) -> Vec<String> {
     if let Some((first, second)) = races {
         sentences.push(race(loaded, run, first, second));
     }
-    sentences.iter().flat_map(|sentence| table::wrap(sentence, width)).collect()
+    sentences.iter().flat_map(|sentence| table::wrap(sentence, layout.width)).collect()
 }
 
 fn taken<'s>(system: &'s System, run: &Run, number: usize) -> Option<(ProcessId, &'s Transition)> {
@@ -81,8 +95,10 @@ fn taken<'s>(system: &'s System, run: &Run, number: usize) -> Option<(ProcessId,
 /// `step 2 in line 7`
 fn at(loaded: &Loaded, run: &Run, number: usize) -> String {
     match taken(&loaded.system, run, number) {
-        Some((_, t)) => format!("step {number} in line {}", loaded.place(t.span)),
-        None => format!("step {number}"),
+        Some((_, t)) if loaded.source.is_placed(t.span) => {
+            format!("step {number} in line {}", loaded.place(t.span))
+        }
+        _ => format!("step {number}"),
     }
 }
 

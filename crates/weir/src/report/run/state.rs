@@ -30,7 +30,7 @@ pub fn lines(loaded: &Loaded, run: &Run, layout: Layout) -> Vec<String> {
         lines.extend(hanging(&text, 0, layout.width));
     }
     let memory: Vec<u32> = run.end(&loaded.system).memory.iter().map(|value| value.0).collect();
-    let memory = words::memory(&loaded.system, &memory, layout.full);
+    let memory = words::memory(loaded, &memory, None, layout.full);
     let names = scene.processes.iter().map(|p| p.name.chars().count());
     let name = names.chain(["memory".len()]).max().unwrap_or(0).min(layout.width / 4);
     lines.extend(hanging(&format!("{}  {memory}", pad("memory", name)), 0, layout.width));

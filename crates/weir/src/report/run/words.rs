@@ -1,11 +1,14 @@
 //! Steps, operations and memory in a few words.
 
+use std::collections::BTreeSet;
+
 use weir_check::witness::show_event;
 use weir_model::ids::{Cell, ProcessId, ValueId, VarId};
 use weir_model::program::{Order, Place, Process, Rmw, Stmt, StmtKind};
 use weir_model::semantics::{Event, EventKind, Rule, Step};
 use weir_model::system::{Mark, Op, System, Transition};
 
+use crate::load::Loaded;
 use crate::report::grouped;
 
 /// Longer buffers and arrays are shortened to this many entries: the first and the
@@ -173,11 +176,20 @@ pub fn entries<T>(
 }
 
 /// Memory, arrays in one piece: `turn=1 flag=[1,0]`.
-pub fn memory(system: &System, values: &[Cell], full: bool) -> String {
+/// What a library has besides is left out unless all is shown; so are all variables but some, if these are given.
+pub fn memory(
+    loaded: &Loaded,
+    values: &[Cell],
+    only: Option<&BTreeSet<VarId>>,
+    full: bool,
+) -> String {
+    let system = &loaded.system;
     let mut first = 0;
     let mut parts = Vec::new();
     for decl in &system.program.vars {
-        if !full && system.program.bookkeeping.contains(&VarId::new(first)) {
+        let var = VarId::new(first);
+        let is_internal = !full && loaded.source.internal.contains(&var);
+        if is_internal || only.is_some_and(|only| !only.contains(&var)) {
             first += decl.init.len();
             continue;
         }
@@ -190,16 +202,6 @@ pub fn memory(system: &System, values: &[Cell], full: bool) -> String {
         first += decl.init.len();
     }
     parts.join(" ")
-}
-
-/// Whether a step is only about what the text does not name.
-pub fn is_bookkeeping(system: &System, step: &Step) -> bool {
-    let var = match (step.event, step.transition.map(|t| system.transition(step.process, t).op)) {
-        (Some(event), _) if event.kind == EventKind::Write => event.var,
-        (_, Some(Op::Read(x, _) | Op::Write(x, _) | Op::Arw(x, ..))) => x,
-        _ => return false,
-    };
-    system.program.bookkeeping.contains(&var)
 }
 
 /// An operation, as a sentence names it.

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use weir_model::answer::{Replay, Run};
-use weir_model::ids::{Cell, ProcessId, RegId, SpanId, StateId, ValueId, VarId};
+use weir_model::ids::{Cell, ProcessId, RegId, StateId, ValueId, VarId};
 use weir_model::semantics::{Event, EventKind, Rule, Step as ModelStep};
 use weir_model::system::{Op, StateKind, System};
 
@@ -114,7 +114,7 @@ impl<'l> Machine<'l> {
         let system = &self.loaded.system;
         let state = system.state(p, control);
         let labels = &system.program.processes[p.index()].labels;
-        let span = (state.span != SpanId::NONE).then_some(state.span);
+        let span = Some(state.span).filter(|span| self.loaded.source.is_placed(*span));
         Place {
             line: span.map(|span| self.loaded.line(span)),
             span: span.map(|span| self.loaded.source.corners(span)),
@@ -202,8 +202,10 @@ impl<'l> Machine<'l> {
             process: name,
             rule: step.rule.name().to_owned(),
             text: words::action(system, step),
-            line: taken.map(|t| self.loaded.line(t.span)),
-            span: taken.map(|t| self.loaded.source.corners(t.span)),
+            line: taken.and_then(|t| self.loaded.line_of(t.span)),
+            span: taken
+                .filter(|t| self.loaded.source.is_placed(t.span))
+                .map(|t| self.loaded.source.corners(t.span)),
             variable: var.map(|x| self.variable(x)),
             entry,
             source: step.source.map(|q| self.scene.processes[q.index()].name.clone()),
