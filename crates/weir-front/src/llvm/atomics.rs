@@ -237,7 +237,12 @@ impl Reader<'_> {
                 return Some(false);
             };
             state.top().values.insert(result, vec![old]);
-            let is_same = binary(BinOp::Eq, code_of(old), code_of(expected));
+            let mut is_same = binary(BinOp::Eq, code_of(old), code_of(expected));
+            if is_weak && self.options.spurious {
+                let chance = self.temporary();
+                self.emit(out, StmtKind::Any(chance, vec![0, 1]));
+                is_same = binary(BinOp::And, is_same, Expr::Atom(chance));
+            }
             let flag = self.kept(state, result, is_same.clone(), out);
             state.top().values.insert(result, vec![old, flag]);
             let mut held = self.addresses_of(old);
