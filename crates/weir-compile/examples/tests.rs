@@ -16,9 +16,9 @@ fn main() -> Result<(), weir_compile::Error> {
             binary.kind,
             binary.name,
             binary.package,
-            binary.module.display()
+            binary.modules[0].display()
         );
-        let modules = package::modules(&built, binary)?;
+        let modules = binary.read()?;
         println!("  modules: {:?}", modules.iter().map(|m| &m.name).collect::<Vec<_>>());
         for test in &binary.tests {
             println!(

@@ -101,7 +101,7 @@ pub struct Module {
 }
 
 /// A test of Rust, which is a program of its own.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Test {
     /// Its path in its crate, such as `tests::first`.
     pub name: String,
@@ -109,6 +109,10 @@ pub struct Test {
     pub symbol: Option<String>,
     /// Whether it is left out unless it is asked for.
     pub ignored: bool,
+    /// Whether it passes if it panics.
+    pub panics: bool,
+    /// The file and the line, from 1, in which it begins, if the harness tells.
+    pub place: Option<(PathBuf, usize)>,
 }
 
 /// What a compiler has made of a file.

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use weir_front::escape::{escape_line, without_mark};
-use weir_front::{Diagnostic, Language, MAX_MODULE, MAX_TEXT, Settings, Source};
+use weir_front::{Diagnostic, Language, MAX_TEXT, Settings, Source};
 use weir_model::ids::SpanId;
 use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
@@ -176,9 +176,9 @@ impl LoadError {
 /// Reads a file's text, without a byte order mark; `-` is standard input.
 ///
 /// # Errors
-/// If it cannot be read, is larger than [`MAX_TEXT`] (a module [`MAX_MODULE`]), or is not UTF-8.
+/// If it cannot be read, is larger than [`weir_front::most_bytes`], or is not UTF-8.
 pub fn read_text(name: &str) -> Result<String, LoadError> {
-    let most = if name.ends_with(".ll") { MAX_MODULE } else { MAX_TEXT };
+    let most = weir_front::most_bytes(name);
     read_at_most(name, most, &Budget::new())
 }
 

@@ -15,6 +15,8 @@ use crate::{Diagnostic, Language, Settings, llvm};
 /// What a compiler has made of a text.
 #[derive(Clone, Debug, Default)]
 pub struct Compiled {
+    /// What the program is called, if not as its file.
+    pub name: Option<String>,
     /// The modules, which belong together: name and text.
     pub modules: Vec<(String, String)>,
     /// The symbol of the function that the program begins with. A library has none.
@@ -70,6 +72,30 @@ pub static RUST: Language = Language {
     fence: rust_fence,
 };
 
+/// A Cargo package: the text is that of its `Cargo.toml`, and each of its tests is a program.
+pub static CARGO: Language = Language {
+    name: "cargo",
+    endings: &["Cargo.toml"],
+    looks_like: |_| false,
+    read: |name, text, settings| read(&CARGO, name, text, settings),
+    declare: None,
+    gaps: |_| Vec::new(),
+    orders: |_| Vec::new(),
+    fence: |_| None,
+};
+
+/// A compilation database, `compile_commands.json`, whose sources in C and C++ are one program.
+pub static DATABASE: Language = Language {
+    name: "compile-commands",
+    endings: &["compile_commands.json"],
+    looks_like: |_| false,
+    read: |name, text, settings| read(&DATABASE, name, text, settings),
+    declare: None,
+    gaps: |_| Vec::new(),
+    orders: |_| Vec::new(),
+    fence: |_| None,
+};
+
 fn c_fence(kind: FenceKind) -> Option<&'static str> {
     Some(match kind {
         FenceKind::Full => "atomic_thread_fence(memory_order_seq_cst)",
@@ -97,7 +123,11 @@ fn rust_fence(kind: FenceKind) -> Option<&'static str> {
 /// Reads a text through a compiler.
 fn read(language: &Language, name: &str, text: &str, settings: &Settings) -> crate::Read {
     let Some(compile) = settings.compile else {
-        let error = format!("a text in {} is read through a compiler", language.called());
+        let called = language.called();
+        let error = match language.is_project() {
+            true => format!("{called} is read through a compiler"),
+            false => format!("a text in {called} is read through a compiler"),
+        };
         let help = "there is none here; `weir` on the command line runs clang and rustc";
         return Err(vec![Diagnostic::new(error, 0..0).help(help)]);
     };
@@ -109,11 +139,18 @@ fn read(language: &Language, name: &str, text: &str, settings: &Settings) -> cra
         return Err(vec![Diagnostic::new(error, 0..0)]);
     }
     let entry = match (&settings.entry, &compiled.entry) {
+        // Of a package, the test has been chosen.
+        (Some(_), Some(entry)) if language.is_project() => entry.clone(),
         (Some(entry), _) => function_of(entry, &compiled.tests),
         (None, Some(entry)) => entry.clone(),
         (None, None) => only_test(&compiled.tests)?,
     };
-    llvm::read_compiled(name, text, &compiled.modules, entry, settings)
+    let (mut program, source) =
+        llvm::read_compiled(name, text, &compiled.modules, entry, settings)?;
+    if let Some(name) = &compiled.name {
+        program.name.clone_from(name);
+    }
+    Ok((program, source))
 }
 
 /// The symbol of a test, or the function itself.
