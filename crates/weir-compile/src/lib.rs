@@ -54,6 +54,7 @@ mod tools;
 
 pub use error::Error;
 pub use process::Limits;
+pub use temporary::Folder;
 pub use tools::{Kind, LLVM, Names, RUSTC, Row, Tool, Tools};
 
 use std::ffi::OsString;
