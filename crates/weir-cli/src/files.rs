@@ -20,7 +20,10 @@ pub const MANIFEST: &str = "Cargo.toml";
 
 /// The `Cargo.toml` of a directory that is a Cargo package.
 pub fn manifest_in(word: &str) -> Option<String> {
-    let manifest = Path::new(word).join(MANIFEST);
+    let manifest = match word {
+        "." | "./" => PathBuf::from(MANIFEST),
+        word => Path::new(word).join(MANIFEST),
+    };
     manifest.is_file().then(|| manifest.to_string_lossy().into_owned())
 }
 

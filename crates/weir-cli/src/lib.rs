@@ -33,8 +33,8 @@ pub use commands::Status;
 pub use commands::serve::answer as answer_request;
 
 use cli::{Cli, Command, LimitArgs, batch};
-use weir_compile::Kind;
 use commands::batch::run::Running;
+use weir_compile::Kind;
 
 /// What `weir` says without arguments.
 const BEGIN: &str = "\

@@ -29,6 +29,7 @@ mod long_names;
 mod models;
 mod mutate;
 mod output;
+mod packages;
 mod pages;
 mod places;
 mod reduce;

@@ -124,7 +124,11 @@ impl Unit {
 ///
 /// # Errors
 /// As [`compile`](crate::compile), for the first source in the list that has an error.
-pub fn compile_all(entries: &[Entry], tools: &Tools, options: &Options) -> Result<Vec<Unit>, Error> {
+pub fn compile_all(
+    entries: &[Entry],
+    tools: &Tools,
+    options: &Options,
+) -> Result<Vec<Unit>, Error> {
     let mut files = HashSet::new();
     let entries: Vec<&Entry> = entries.iter().filter(|entry| files.insert(&entry.file)).collect();
     let next = AtomicUsize::new(0);
@@ -137,7 +141,8 @@ pub fn compile_all(entries: &[Entry], tools: &Tools, options: &Options) -> Resul
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     entries.get(number).map(|entry| (number, entry))
                 } {
-                    let unit = compile_entry(entry, tools, options).map(|compiled| unit(entry, compiled));
+                    let unit =
+                        compile_entry(entry, tools, options).map(|compiled| unit(entry, compiled));
                     let is_wrong = unit.is_err();
                     done.lock().unwrap_or_else(PoisonError::into_inner).push((number, unit));
                     if is_wrong {
@@ -350,8 +355,7 @@ impl Parts {
                     parts.output = Some(PathBuf::from(&option[2..]));
                 }
                 "-c" | "-S" => parts.links = false,
-                "-emit-llvm" | "-MD" | "-MMD" | "-MP" | "-MG" | "-MV" | "-flto"
-                | "-pipe" => {}
+                "-emit-llvm" | "-MD" | "-MMD" | "-MP" | "-MG" | "-MV" | "-flto" | "-pipe" => {}
                 option if leaves_out(option) => {}
                 _ => parts.flags.push(word.clone()),
             }

@@ -24,11 +24,8 @@ pub(crate) fn tests(
         Some(tests) => tests,
         None => {
             let ignored = list(program, &["--ignored"], limits)?;
-            let test = |name: String| Test {
-                ignored: ignored.contains(&name),
-                name,
-                ..Test::default()
-            };
+            let test =
+                |name: String| Test { ignored: ignored.contains(&name), name, ..Test::default() };
             list(program, &[], limits)?.into_iter().map(test).collect()
         }
     };
@@ -42,8 +39,9 @@ pub(crate) fn tests(
         else {
             continue;
         };
-        let text =
-            texts.entry(file.clone()).or_insert_with(|| fs::read_to_string(&file).unwrap_or_default());
+        let text = texts
+            .entry(file.clone())
+            .or_insert_with(|| fs::read_to_string(&file).unwrap_or_default());
         test.panics = has_to_panic(text, line);
         test.place = Some((file, line));
     }
@@ -70,7 +68,8 @@ fn listed(program: &Path, limits: Limits) -> Result<Option<Vec<Test>>, Error> {
         tests.push(Test {
             name: name.to_owned(),
             ignored: value["ignore"] == true,
-            place: place.and_then(|(file, line)| Some((PathBuf::from(file), usize::try_from(line).ok()?))),
+            place: place
+                .and_then(|(file, line)| Some((PathBuf::from(file), usize::try_from(line).ok()?))),
             ..Test::default()
         });
     }

@@ -45,7 +45,14 @@ impl Default for PackageOptions {
     fn default() -> PackageOptions {
         let limits = Limits { time: Duration::from_secs(3600), ..Limits::default() };
         let first = || {};
-        PackageOptions { cargo: Vec::new(), loom: false, target: None, offline: false, limits, first }
+        PackageOptions {
+            cargo: Vec::new(),
+            loom: false,
+            target: None,
+            offline: false,
+            limits,
+            first,
+        }
     }
 }
 

@@ -52,11 +52,7 @@ impl Ended {
 }
 
 /// Runs a program. `folder` is what it writes to, if that is to be limited as well.
-pub(crate) fn run(
-    command: Command,
-    limits: Limits,
-    folder: Option<&Path>,
-) -> Result<Ended, Error> {
+pub(crate) fn run(command: Command, limits: Limits, folder: Option<&Path>) -> Result<Ended, Error> {
     run_with(command, None, limits, folder)
 }
 

@@ -72,7 +72,15 @@ pub(crate) fn compile(
     let modules = join::only_needed(modules);
     let reads = fs::read_to_string(&reads).map(|text| crate::dependencies(&text));
     let reads = reads.unwrap_or_default();
-    Ok(Compiled { modules, entry, tests, reads, tool: rustc, command: line, warnings: ended.text() })
+    Ok(Compiled {
+        modules,
+        entry,
+        tests,
+        reads,
+        tool: rustc,
+        command: line,
+        warnings: ended.text(),
+    })
 }
 
 /// Compiles a source to a program that runs here, with real threads.

@@ -86,12 +86,17 @@ fn a_program_of_several_sources() {
         return;
     }
     let folder = Folder::new("program");
-    folder.file("main.c", "int f(void); static int g(void) { return 1; } int main(void) { return f() + g(); }\n");
+    folder.file(
+        "main.c",
+        "int f(void); static int g(void) { return 1; } int main(void) { return f() + g(); }\n",
+    );
     folder.file("f.c", "int f(void) { return 7; }\n");
     folder.file("other.c", "static int f(void) { return 8; } int main(void) { return f(); }\n");
     let entry = |file: &str| {
         let here = folder.0.display();
-        format!("{{\"directory\": \"{here}\", \"file\": \"{file}\", \"command\": \"cc -c {file}\"}}")
+        format!(
+            "{{\"directory\": \"{here}\", \"file\": \"{file}\", \"command\": \"cc -c {file}\"}}"
+        )
     };
     let list = ["f.c", "main.c", "other.c", "f.c"].map(entry).join(",");
     let entries = database(&folder.file("compile_commands.json", &format!("[{list}]"))).unwrap();

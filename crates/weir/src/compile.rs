@@ -145,9 +145,11 @@ fn diagnostic(error: &Error, task: &Task) -> Diagnostic {
         Error::Rejected { text, .. } => {
             let range = place(text, task).map_or(0..0, |at| at..at);
             let first = text.lines().find(|line| line.contains("error"));
-            let message = first.map_or("the compiler found errors", |line| match line.split_once("error: ") {
-                Some((_, message)) => message,
-                None => line,
+            let message = first.map_or("the compiler found errors", |line| {
+                match line.split_once("error: ") {
+                    Some((_, message)) => message,
+                    None => line,
+                }
             });
             Diagnostic::new(message, range).as_shown(text)
         }

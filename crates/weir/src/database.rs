@@ -91,7 +91,8 @@ fn beginning(
 }
 
 fn no_source(name: &str, names: &[String]) -> String {
-    let last = |path: &'_ str| Path::new(path).file_name().map(|n| n.to_string_lossy().into_owned());
+    let last =
+        |path: &'_ str| Path::new(path).file_name().map(|n| n.to_string_lossy().into_owned());
     let files: Vec<String> = names.iter().filter_map(|name| last(name)).collect();
     let all = names.iter().chain(&files).map(String::as_str);
     let help = match closest(name, all) {

@@ -129,6 +129,7 @@ pub mod walk;
 
 pub use bounds::Bound;
 pub use certify::Checked;
+pub use compile::compile;
 pub use engines::{ENGINES, TURNS, automata, engine};
 pub use error::Error;
 pub use finding::{Event, Evidence, Finding, Proof, Question, Report};
@@ -139,7 +140,6 @@ pub use trace::{Pending, ProcessState, Run, State, Step};
 pub use verifier::Verifier;
 pub use weir_check::Claim;
 pub use weir_engine::Engine;
-pub use compile::compile;
 pub use weir_front::{
     CompilerSettings, Diagnostic, LANGUAGES, Language, Lowering, PackageSettings, Settings,
 };

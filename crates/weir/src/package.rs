@@ -51,8 +51,9 @@ pub fn find<'p, 'b>(programs: &'p [Program<'b>], name: &str) -> Result<&'p Progr
             }
         }
     }
+    let last = |p: &'p Program<'b>| p.test.name.rsplit("::").next().unwrap_or_default();
     let names: Vec<&str> =
-        programs.iter().flat_map(|p| [&*p.name, &*p.test.name]).collect();
+        programs.iter().flat_map(|p| [&*p.name, &*p.test.name, last(p)]).collect();
     let help = match closest(name, names.iter().copied()) {
         Some(meant) => format!("did you mean `{meant}`?"),
         None if programs.is_empty() => "the package has no tests".to_owned(),
@@ -94,8 +95,11 @@ pub(crate) fn compiled(
         }
         (None, several) => {
             let names: Vec<&str> = several.iter().map(|p| &*p.name).collect();
-            let text =
-                format!("there are {} tests\nchoose one with `--entry`: {}", names.len(), list(&names));
+            let text = format!(
+                "there are {} tests\nchoose one with `--entry`: {}",
+                names.len(),
+                list(&names)
+            );
             return Err(Error::Unsupported(text));
         }
     };

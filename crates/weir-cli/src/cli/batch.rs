@@ -152,7 +152,16 @@ pub fn of<'a>(cli: &'a Cli, matches: &ArgMatches) -> Result<Option<Batch<'a>>, S
     }
     let options = said(matches, &NOT_PASSED);
     let tests = vec![];
-    Ok(Some(Batch { command, options, files: &programs.files, tests, models, language, args, style }))
+    Ok(Some(Batch {
+        command,
+        options,
+        files: &programs.files,
+        tests,
+        models,
+        language,
+        args,
+        style,
+    }))
 }
 
 /// The batch of these tests of a package.

@@ -8,8 +8,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use weir::load::read_text;
 use weir::{
-    Bound, CompilerSettings, ENGINES, LANGUAGES, Language, LoadError, Loaded, Lowering, MemoryModel, Reading,
-    Settings, TURNS, Verifier, engine, usual_model,
+    Bound, CompilerSettings, ENGINES, LANGUAGES, Language, LoadError, Loaded, Lowering,
+    MemoryModel, Reading, Settings, TURNS, Verifier, engine, usual_model,
 };
 use weir_engine::{Automata, Engine, Explicit, Refusal};
 use weir_model::semantics::Form;

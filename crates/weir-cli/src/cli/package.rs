@@ -94,7 +94,9 @@ impl PackageArgs {
             ("--locked", self.locked),
             ("--offline", self.offline),
         ];
-        cargo.extend(switches.iter().filter(|(_, is_on)| *is_on).map(|(name, _)| (*name).to_owned()));
+        cargo.extend(
+            switches.iter().filter(|(_, is_on)| *is_on).map(|(name, _)| (*name).to_owned()),
+        );
         let named =
             [("--package", &self.package), ("--test", &self.test), ("--features", &self.features)];
         for (option, values) in named {

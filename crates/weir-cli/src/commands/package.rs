@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
-use weir::package;
+use weir::load::read_text;
+use weir::{LoadError, package};
 use weir_compile::package::{Program, TestBinary, package as build};
 use weir_compile::{Error, Level, Limits, Options, Tools};
 use weir_front::compiled::CARGO;
@@ -11,7 +12,7 @@ use weir_front::suggest::closest;
 
 use super::batch::Test;
 use super::batch::run::Running;
-use super::{Status, fail, note};
+use super::{Status, complain, fail, note};
 use crate::cli::package::TestsArgs;
 use crate::cli::{Check, LimitArgs, batch};
 use crate::files::MANIFEST;
@@ -28,8 +29,9 @@ pub fn is_about(check: &mut Check) -> Result<bool, String> {
         check.programs.files = vec![manifest(check.tests.manifest_path.as_deref())?];
     }
     let language = check.search.language.language;
-    let is_package =
-        |file: &String| language.map_or_else(|| CARGO.has_file(file), |language| *language == CARGO);
+    let is_package = |file: &String| {
+        language.map_or_else(|| CARGO.has_file(file), |language| *language == CARGO)
+    };
     if check.search.language.sources.package.built.is_some()
         || !check.programs.files.iter().any(is_package)
     {
@@ -61,6 +63,9 @@ fn manifest(named: Option<&str>) -> Result<String, String> {
 /// Builds the tests and checks them.
 pub fn run(check: &Check, matches: &ArgMatches, limits: LimitArgs) -> Status {
     let file = &check.programs.files[0];
+    if let Err(error) = read_text(file) {
+        return complain(&error);
+    }
     let sources = &check.search.language.sources;
     let settings = sources.settings();
     let options = Options {
@@ -72,17 +77,20 @@ pub fn run(check: &Check, matches: &ArgMatches, limits: LimitArgs) -> Status {
     let mut told = package::options(&settings.compiler.package);
     told.limits = Limits { stop: || limits::budget().check().is_err(), ..told.limits };
     told.first = || {
-        note("compiling the tests with a stand-in for std; later only what has changed is compiled");
+        note(
+            "compiling the tests with a stand-in for std; later only what has changed is compiled",
+        );
     };
     let built = match build(Path::new(file), &Tools::default(), &options, &told) {
         Ok(built) => built,
-        Err(error) => return fail(&words(file, &error)),
+        Err(error) => return complain(&unbuilt(file, &error)),
     };
-    let programs: Vec<Program<'_>> =
-        built.binaries.iter().flat_map(TestBinary::programs).collect();
+    let programs: Vec<Program<'_>> = built.binaries.iter().flat_map(TestBinary::programs).collect();
     let picked = match picked(&programs, sources.entry.as_deref(), &check.tests) {
         Ok(picked) => picked,
-        Err(message) => return fail(&format!("`{file}`: {message}")),
+        Err(reason) => {
+            return complain(&LoadError::Uncompiled { name: file.clone(), reason });
+        }
     };
     // Each process of a test reads what is described here.
     let folder = match weir_compile::Folder::new() {
@@ -182,10 +190,16 @@ fn no_match(programs: &[Program<'_>], filters: &[String]) -> String {
     }
 }
 
-/// What is said of a package that cannot be built.
-fn words(file: &str, error: &Error) -> String {
-    match error {
-        Error::Rejected { text, .. } => format!("`{file}` cannot be built: {}", text.trim_end()),
-        error => format!("`{file}`: {error}"),
-    }
+/// That a package cannot be built.
+fn unbuilt(file: &str, error: &Error) -> LoadError {
+    let reason = match error {
+        Error::Rejected { text, .. } => {
+            // Before the first error stands what Cargo does, and warnings.
+            let is_error = |line: &&str| line.starts_with("error");
+            let first = text.lines().find(is_error).and_then(|line| text.find(line));
+            format!("cargo cannot build its tests\n{}", text[first.unwrap_or(0)..].trim_end())
+        }
+        error => error.to_string(),
+    };
+    LoadError::Uncompiled { name: file.to_owned(), reason }
 }

@@ -77,7 +77,7 @@ pub static CARGO: Language = Language {
     name: "cargo",
     endings: &["Cargo.toml"],
     looks_like: |_| false,
-    read: |name, text, settings| read(&CARGO, name, text, settings),
+    read: |name, text, settings| read_project(&CARGO, name, text, settings),
     declare: None,
     gaps: |_| Vec::new(),
     orders: |_| Vec::new(),
@@ -89,7 +89,7 @@ pub static DATABASE: Language = Language {
     name: "compile-commands",
     endings: &["compile_commands.json"],
     looks_like: |_| false,
-    read: |name, text, settings| read(&DATABASE, name, text, settings),
+    read: |name, text, settings| read_project(&DATABASE, name, text, settings),
     declare: None,
     gaps: |_| Vec::new(),
     orders: |_| Vec::new(),
@@ -151,6 +151,12 @@ fn read(language: &Language, name: &str, text: &str, settings: &Settings) -> cra
         program.name.clone_from(name);
     }
     Ok((program, source))
+}
+
+/// Reads what a text lists. Errors without a place in a source are about all of it.
+fn read_project(language: &Language, name: &str, text: &str, settings: &Settings) -> crate::Read {
+    read(language, name, text, settings)
+        .map_err(|errors| errors.into_iter().map(|error| error.of_file(name)).collect())
 }
 
 /// The symbol of a test, or the function itself.

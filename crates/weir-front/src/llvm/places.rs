@@ -43,7 +43,14 @@ impl<'m> Places<'m> {
     pub fn new(module: &'m Module, settings: &Settings, source: &Source) -> Self {
         let own = (PathBuf::from(&source.name), lines(&source.text));
         let here = std::env::current_dir().unwrap_or_default();
-        Self { module, files: settings.files, own, here, texts: HashMap::new(), known: HashMap::new() }
+        Self {
+            module,
+            files: settings.files,
+            own,
+            here,
+            texts: HashMap::new(),
+            known: HashMap::new(),
+        }
     }
 
     /// The range of a debug location in the texts of a source.
