@@ -16,6 +16,7 @@ mod claims;
 mod cli;
 mod cluster;
 mod compiled;
+mod crates;
 mod docs;
 mod editor;
 mod fences;

@@ -149,7 +149,7 @@ fn each_test_of_a_workspace_is_a_program() {
         table(&all),
         [
             "✓ holds flag::fresh_flags_are_empty",
-            "✗ violated two_users::tests::misses    assertions: assertion failed: flag.read().is_some()",
+            "✗ violated two_users::tests::misses     assertions: assertion failed: flag.read().is_some()",
             "✓ holds two_users::tests::publishes",
             "✓ holds whole::counts",
         ]
@@ -325,7 +325,7 @@ fn tests_with_loom_are_read_with_a_stand_in() {
             (
                 "Cargo.toml",
                 "[package]\nname = \"cell\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\
-                 [target.'cfg(loom)'.dependencies]\nloom = { path = \"loom\" }\n[lints.rust]\nunexpected_cfgs = \"allow\"\n",
+                 [target.'cfg(loom)'.dependencies]\nloom = { path = \"loom\" }\n[lints.rust]\nunexpected_cfgs = \"allow\"\n[workspace]\n",
             ),
             (
                 "src/lib.rs",
@@ -526,7 +526,7 @@ fn a_build_with_weir_in_the_place_of_clang_leaves_a_program() {
     // All words are for clang, and so is the status.
     let version = weir(&folder, &["cc", "--version"]);
     assert!(version.status == 0 && version.out.contains("clang version"), "{}", version.out);
-    let wrong = weir(&folder, &["cc", "-c", "src/flag.c"]);
+    let wrong = weir(&folder, &["cc", "-c", "src/flag.c", "-o", "wrong.o"]);
     assert!(wrong.status == 1 && wrong.err.contains("ORDER"), "{}", wrong.err);
     fs::remove_file(folder.join("flag.o.ll")).unwrap();
     let partly = weir(&folder, &["cc", "-o", "prog", "main.o", "flag.o", "-lpthread"]);
@@ -534,7 +534,7 @@ fn a_build_with_weir_in_the_place_of_clang_leaves_a_program() {
     assert!(partly.err.contains("flag.o has no module beside it"), "{}", partly.err);
     let unknown = weir(&folder, &["check", "prog.ll"]);
     assert!(
-        unknown.status == 2 && unknown.err.contains("publish"),
+        unknown.status == 2 && unknown.err.contains("is defined elsewhere"),
         "{}{}",
         unknown.out,
         unknown.err

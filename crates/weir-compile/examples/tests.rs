@@ -18,8 +18,7 @@ fn main() -> Result<(), weir_compile::Error> {
             binary.package,
             binary.modules[0].display()
         );
-        let modules = binary.read()?;
-        println!("  modules: {:?}", modules.iter().map(|m| &m.name).collect::<Vec<_>>());
+        println!("  modules: {:?}", binary.modules);
         for test in &binary.tests {
             println!(
                 "  {}{}: {:?}",

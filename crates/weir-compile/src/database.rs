@@ -58,7 +58,9 @@ pub fn database(path: &Path) -> Result<Vec<Entry>, Error> {
     let list = value
         .as_array()
         .ok_or_else(|| wrong("no compilation database: it is no list".to_owned()))?;
-    let base = path.parent().unwrap_or(Path::new("."));
+    // Commands are run in other folders.
+    let path_here = std::path::absolute(path).map_err(|e| Error::file(path, &e))?;
+    let base = path_here.parent().unwrap_or(Path::new("/"));
     let mut entries = Vec::new();
     for (number, item) in list.iter().enumerate() {
         let field = |name: &str| item[name].as_str();
@@ -74,7 +76,8 @@ pub fn database(path: &Path) -> Result<Vec<Entry>, Error> {
                 return Err(wrong(format!("entry {number} has no `arguments` and no `command`")));
             }
         };
-        let directory = base.join(directory);
+        // Without `.` in the middle, which users would see.
+        let directory: PathBuf = base.join(directory).components().collect();
         if !matches!(kind_of(Path::new(file)), Ok(Kind::C | Kind::Cpp)) {
             continue;
         }

@@ -98,7 +98,8 @@ fn has_to_panic(text: &str, line: usize) -> bool {
     let lines: Vec<&str> = text.lines().take(line).map(str::trim).collect();
     let Some((own, above)) = lines.split_last() else { return false };
     let is_attribute = |line: &&&str| {
-        line.is_empty() || line.starts_with("#[") || line.starts_with("//") || line.ends_with(")]")
+        let is_item = line.contains("fn ") && !line.starts_with("//");
+        line.is_empty() || line.starts_with("//") || line.contains("#[") && !is_item
     };
     let before_body = own.split('{').next().unwrap_or(own);
     let in_line = before_body.contains("#[should_panic") || before_body.contains("# [should_panic");

@@ -46,6 +46,7 @@ mod harness;
 mod join;
 pub mod package;
 mod process;
+mod prune;
 mod rust;
 mod stand_in;
 mod symbols;

@@ -14,7 +14,9 @@
 use crate::join::{self, Symbols};
 use crate::process::{self, Limits};
 use crate::stand_in::{self, StandIn};
-use crate::{Error, Kind, Level, Module, Options, Test, Tool, Tools, harness, rust, symbols};
+use crate::{
+    Error, Kind, Level, Module, Options, Test, Tool, Tools, harness, prune, rust, symbols,
+};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::ffi::{OsStr, OsString};
@@ -205,16 +207,17 @@ impl TestBinary {
         })
     }
 
-    /// Reads the modules of its tests.
+    /// Reads what the program needs that begins with the function of this symbol.
     ///
     /// # Errors
     /// If a file cannot be read.
-    pub fn read(&self) -> Result<Vec<Module>, Error> {
+    pub fn read(&self, symbol: &str) -> Result<Vec<Module>, Error> {
         let module = |path: &PathBuf| {
             let name = path.file_stem().map(|n| n.to_string_lossy().into_owned());
             Ok(Module { name: name.unwrap_or_default(), text: read(path)? })
         };
-        self.modules.iter().map(module).collect()
+        let modules: Vec<Module> = self.modules.iter().map(module).collect::<Result<_, _>>()?;
+        Ok(prune::reachable(modules, symbol))
     }
 
     /// Describes it in a file.

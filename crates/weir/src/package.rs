@@ -109,7 +109,7 @@ pub(crate) fn compiled(
     };
     Ok(Compiled {
         name: Some(program.name.clone()),
-        modules: program.binary.read()?.into_iter().map(|m| (m.name, m.text)).collect(),
+        modules: program.binary.read(&symbol)?.into_iter().map(|m| (m.name, m.text)).collect(),
         entry: Some(symbol),
         tests: Vec::new(),
     })
