@@ -120,8 +120,11 @@ fn of_finding(finding: &Value) -> Vec<Row> {
 
 /// Why a process cannot go on after a run.
 fn failure(scene: &Value) -> Option<String> {
-    let last = |step: &Value| step["place"]["failure"].as_str().map(str::to_owned);
-    scene["steps"].as_array()?.iter().rev().find_map(last)
+    let failure = |of: &Value| of["place"]["failure"].as_str().map(str::to_owned);
+    // A step changes the place of its process, and a process may fail without one.
+    let steps = scene["steps"].as_array()?.iter().rev();
+    let processes = scene["start"]["processes"].as_array()?.iter();
+    steps.chain(processes).find_map(failure)
 }
 
 /// A row for each final state. The condition of the program picks some of them.
