@@ -63,7 +63,11 @@ pub(crate) fn only_needed(modules: Vec<Module>) -> Vec<Module> {
     numbered.filter(|(number, _)| needed.contains(number)).map(|(_, module)| module).collect()
 }
 
-/// The numbers of the modules that the first one needs, itself included, in order.
+/// What the name of a function begins with that is executed in place of one of the real `std`.
+const BODY: &str = "weir_body::";
+
+/// The numbers of the modules that the first one needs, itself included, in order. Modules with bodies for
+/// functions of the real `std` are always needed: nobody names these bodies.
 pub(crate) fn needed(modules: &[Symbols]) -> BTreeSet<usize> {
     let mut definers: HashMap<&str, Vec<usize>> = HashMap::new();
     for (number, module) in modules.iter().enumerate() {
@@ -72,7 +76,10 @@ pub(crate) fn needed(modules: &[Symbols]) -> BTreeSet<usize> {
         }
     }
     let mut needed = BTreeSet::new();
-    let mut waiting: Vec<usize> = if modules.is_empty() { Vec::new() } else { vec![0] };
+    let has_bodies = |m: &Symbols| m.defined.iter().any(|symbol| symbol.starts_with(BODY));
+    let bodies = modules.iter().enumerate().filter(|(_, module)| has_bodies(module));
+    let mut waiting: Vec<usize> = bodies.map(|(number, _)| number).collect();
+    waiting.extend((!modules.is_empty()).then_some(0));
     while let Some(number) = waiting.pop() {
         if needed.insert(number) {
             let used =

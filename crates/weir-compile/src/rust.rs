@@ -116,6 +116,10 @@ fn command(
 ) -> Command {
     let mut command = stand_in::rustc_command(rustc);
     command.env("TMPDIR", folder);
+    // Otherwise the current folder has them, under names that another compiler may use at the same time.
+    let mut temporary = OsString::from("-Ztemps-dir=");
+    temporary.push(folder);
+    command.arg(temporary);
     command.arg(format!("--crate-name={CRATE}"));
     let has =
         |name: &str| options.flags.iter().any(|flag| flag.to_string_lossy().starts_with(name));

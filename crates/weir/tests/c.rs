@@ -163,9 +163,7 @@ const WRONG: &[(&str, &str)] = &[
 ];
 
 const HEAD: &str = "
-#include <assert.h>
-#include <stdatomic.h>
-#include <stdlib.h>
+void reach_error(void);
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 #define GLUE(a, b) a##b
 #define LOOP(i, n) for (int i = 0; i < n; \\
@@ -178,7 +176,7 @@ int count(void) { static int n; return ++n; }
 ";
 
 fn program(body: &str) -> String {
-    format!("{HEAD}\nint main(void) {{\n{body}\nreturn 0;\n}}\n")
+    read::c(&format!("{HEAD}\nint main(void) {{\n{body}\nreturn 0;\n}}\n"))
 }
 
 #[test]
@@ -198,7 +196,7 @@ fn the_same_happens_where_nothing_is_known_before() {
         for (name, body) in list {
             // Assembly of fences is the same.
             let text = format!(
-                "{HEAD}\n#include <pthread.h>\natomic_int other;\n\
+                "{HEAD}\natomic_int other;\n\
                  void *work(void *arg) {{ if (atomic_load(&other) > 5) return NULL;\n{body}\n\
                  return NULL; }}\n\
                  void *writer(void *arg) {{ atomic_store(&other, 1); return NULL; }}\n\
@@ -206,7 +204,7 @@ fn the_same_happens_where_nothing_is_known_before() {
                  pthread_create(&b, NULL, writer, NULL); pthread_join(a, NULL); \
                  pthread_join(b, NULL); }}\n"
             );
-            assert_eq!(verdict(&text, MemoryModel::SC), expected, "{name}: {body}");
+            assert_eq!(verdict(&read::c(&text), MemoryModel::SC), expected, "{name}: {body}");
         }
     }
 }
@@ -316,7 +314,7 @@ fn threads_do_what_c_says() {
         ),
     ];
     for (name, expected, text) in cases {
-        let text = format!("#include <pthread.h>\n{text}\n");
+        let text = read::c(text);
         assert_eq!(verdict(&text, MemoryModel::SC), *expected, "{name}\n{text}");
     }
 }

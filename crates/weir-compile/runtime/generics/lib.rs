@@ -29,3 +29,28 @@ probes! {
     weir_probe_6 weir_twin_6: u32;
     weir_probe_7 weir_twin_7: &'static str;
 }
+
+// Functions of the real `std` that are not generic are compiled in no module of a program. Weir executes
+// the function `weir_body::PATH` in place of the function PATH.
+
+use std::alloc::Layout;
+
+/// The layout of the two counters in front of what an `Arc` or `Rc` has.
+const COUNTERS: Layout = Layout::new::<[usize; 2]>();
+
+fn behind_counters(layout: Layout) -> Layout {
+    match COUNTERS.extend(layout) {
+        Ok((all, _)) => all.pad_to_align(),
+        Err(_) => panic!("capacity overflow"),
+    }
+}
+
+#[unsafe(export_name = "weir_body::alloc::sync::arcinner_layout_for_value_layout")]
+pub fn arcinner_layout_for_value_layout(layout: Layout) -> Layout {
+    behind_counters(layout)
+}
+
+#[unsafe(export_name = "weir_body::alloc::rc::rc_inner_layout_for_value_layout")]
+pub fn rc_inner_layout_for_value_layout(layout: Layout) -> Layout {
+    behind_counters(layout)
+}

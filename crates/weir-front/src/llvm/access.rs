@@ -38,6 +38,9 @@ impl Reader<'_> {
                 let bytes = bytes.clone();
                 return Some(self.compose(&bytes, at, size, Some(into), out));
             }
+            if self.facts.reach(id) {
+                return None;
+            }
             if self.facts.is_private(id) && !self.is_alone {
                 self.fail("memory of a function that has returned is used", out);
                 return None;
@@ -48,14 +51,14 @@ impl Reader<'_> {
         if self.is_alone || is_fixed {
             let bytes = self.in_memory(id).clone();
             if !self.is_alone {
-                self.check_freed(id, out);
+                self.check_alive((id, at, size), out);
             }
             return Some(self.compose(&bytes, at, size, Some(into), out));
         }
         if self.is_apart((id, at, size), out) {
             return None;
         }
-        self.check_freed(id, out);
+        self.check_alive((id, at, size), out);
         let mut held = self.facts.read(id, at, size);
         for (.., value) in self.in_memory(id).clone().over(at, size) {
             held.add(&self.addresses_of(value));
@@ -126,6 +129,7 @@ impl Reader<'_> {
                         return Some(());
                     }
                 }
+                None if self.facts.reach(id) => return None,
                 None if is_private && !self.is_alone => {
                     self.fail("memory of a function that has returned is used", out);
                     return None;
@@ -140,7 +144,7 @@ impl Reader<'_> {
             return None;
         }
         if !is_private {
-            self.check_freed(id, out);
+            self.check_alive((id, at, size), out);
         }
         if order != Order::Plain && !self.is_loose {
             self.facts.keep_whole(id, at, size);

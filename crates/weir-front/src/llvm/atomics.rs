@@ -155,7 +155,7 @@ impl Reader<'_> {
             if this.is_apart((id, at, size), out) {
                 return None;
             }
-            this.check_freed(id, out);
+            this.check_alive((id, at, size), out);
             this.give_away(held);
             this.facts.store(id, at, held);
             let mut before = this.facts.read(id, at, size);
@@ -189,6 +189,7 @@ impl Reader<'_> {
                     }
                     Some((id, _)) if state.dead.contains(&id) => return self.fail(FREED, out),
                     Some((id, _)) if state.own.contains_key(&id) => drop(state.own.remove(&id)),
+                    Some((id, _)) if self.facts.reach(id) => return Some(false),
                     Some(_) => {}
                 }
                 let is_done = one(self, address, out).is_some();

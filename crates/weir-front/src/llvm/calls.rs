@@ -5,78 +5,12 @@ use weir_model::program::{BinOp, Expr, Stmt, StmtKind};
 
 use super::Reader;
 use super::explore::{Frame, MAX_CALLS, State, Then};
+use super::names::plain_name;
 use super::number::{binary, number};
 use super::objects::{Key, Val};
 
 /// How often a function may be executed inside of itself.
 const MAX_RECURSION: usize = 16;
-
-/// The name of a function as a person wrote it, as far as it can be told from its name for the linker.
-pub(super) fn plain_name(name: &str) -> String {
-    let old = name.strip_prefix("_ZN").or_else(|| name.strip_prefix("_Z"));
-    let new = name.strip_prefix("_R");
-    let Some(mut rest) = old.or(new) else { return name.to_owned() };
-    // Of new names the last part may say which crate needed a generic function.
-    if new.is_some()
-        && let Some(at) = rest.rfind("Cs")
-        && at > 8
-        && rest[at..].bytes().filter(|b| *b == b'_').count() == 1
-        && rest[at..].bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
-        && !rest[..at].ends_with(['N', 'v', 't'])
-    {
-        rest = &rest[..at];
-    }
-    let mut parts = Vec::new();
-    let mut at = 0;
-    let bytes = rest.as_bytes();
-    while at < bytes.len() {
-        let digits = bytes[at..].iter().take_while(|b| b.is_ascii_digit()).count();
-        if digits == 0 {
-            // Of old names only what stands first belongs to the name.
-            if new.is_none() && !parts.is_empty() && bytes[at] != b'L' && !name.starts_with("_ZN") {
-                break;
-            }
-            if new.is_none() && bytes[at] == b'E' {
-                break;
-            }
-            at += 1;
-            // A disambiguator.
-            if new.is_some() && bytes[at - 1] == b's' {
-                while at < bytes.len() && bytes[at] != b'_' && bytes[at].is_ascii_alphanumeric() {
-                    at += 1;
-                }
-                at += 1;
-            }
-            continue;
-        }
-        let length: usize = rest[at..at + digits].parse().unwrap_or(0);
-        at += digits;
-        if new.is_some() && bytes.get(at) == Some(&b'_') {
-            at += 1;
-        }
-        match rest.get(at..at + length) {
-            Some(part) if length > 0 => parts.push(part),
-            _ => break,
-        }
-        at += length;
-    }
-    let is_hash = |part: &str| {
-        part.len() == 17
-            && part.starts_with('h')
-            && part[1..].bytes().all(|b| b.is_ascii_hexdigit())
-    };
-    if parts.last().is_some_and(|last| is_hash(last)) {
-        parts.pop();
-    }
-    match parts.is_empty() {
-        true => name.to_owned(),
-        false => parts
-            .join("::")
-            .replace("..", "::")
-            .replace("$u7b$$u7b$", "{")
-            .replace("$u7d$$u7d$", "}"),
-    }
-}
 
 impl<'m> Reader<'m> {
     /// Executes a call.
@@ -102,7 +36,15 @@ impl<'m> Reader<'m> {
             }
             let function = self.functions.get(name).copied();
             let is_defined = function.is_some_and(|f| self.module.functions[f].body != Body::None);
-            if !is_defined && !self.module.aliases.iter().any(|alias| alias.name == name) {
+            let is_alias = self.module.aliases.iter().any(|alias| alias.name == name);
+            if !is_defined && !is_alias && let Some(body) = self.body_for(name) {
+                let mut arguments = Vec::new();
+                for (ty, value) in &call.arguments {
+                    arguments.push(self.value(state, *ty, value, out)?);
+                }
+                return self.enter(state, body, arguments, Then::GoOn(result), out, depth);
+            }
+            if !is_defined && !is_alias {
                 let mut arguments = Vec::new();
                 for (ty, value) in &call.arguments {
                     arguments.push(
@@ -119,6 +61,15 @@ impl<'m> Reader<'m> {
         let callee = self.scalar(state, self.pointer_type(), &call.callee, out)?;
         match callee {
             Val::Known(address) => match self.function_at(address) {
+                Some(function) if self.is_one_step(state, function) => {
+                    let mut inside = state.clone();
+                    inside.atomic_until = Some(state.frames.len());
+                    let then = Then::GoOn(result);
+                    if !self.enter(&mut inside, function, arguments, then, out, depth)? {
+                        return Some(false);
+                    }
+                    self.atomic_block(state, inside, out, depth)
+                }
                 Some(function) => {
                     self.enter(state, function, arguments, Then::GoOn(result), out, depth)
                 }
@@ -144,6 +95,19 @@ impl<'m> Reader<'m> {
                 self.fail("a call to an address that is no function", out)
             }
         }
+    }
+
+    /// The function that is executed in place of one that is compiled in no module.
+    fn body_for(&self, name: &str) -> Option<usize> {
+        self.functions.get(&*format!("weir_body::{}", plain_name(name))).copied()
+    }
+
+    /// Whether a call of a function begins an atomic block: the rules of SV-COMP give such functions this name.
+    fn is_one_step(&self, state: &State, function: usize) -> bool {
+        let defined = &self.module.functions[function];
+        defined.name.starts_with("__VERIFIER_atomic_")
+            && matches!(defined.body, Body::Blocks(_))
+            && !state.is_atomic
     }
 
     /// The function at an address.
@@ -183,7 +147,12 @@ impl<'m> Reader<'m> {
         }
         let again = state.frames.iter().filter(|frame| frame.function == function).count();
         if state.frames.len() >= MAX_CALLS || again >= MAX_RECURSION {
-            self.limit("depth_of_calls", out);
+            let name = plain_name(&defined.name);
+            let words = match again >= MAX_RECURSION {
+                true => format!("`{name}` is called inside of itself more than {MAX_RECURSION} times"),
+                false => format!("calls nest deeper than {MAX_CALLS}"),
+            };
+            self.limit(&words, out);
             return Some(false);
         }
         let top = state.top();
@@ -223,6 +192,7 @@ impl<'m> Reader<'m> {
     ) -> Option<bool> {
         let frame = state.frames.pop()?;
         self.forget_stack(state, frame.context);
+        state.rounds.retain(|(context, _), _| *context != frame.context);
         if let Then::Call(address, argument) = frame.then {
             // A destructor, after the function of a thread.
             let function = self.function_at(address)?;
@@ -246,7 +216,16 @@ impl<'m> Reader<'m> {
         if let Then::GoOn(Some(result)) = frame.then {
             state.top().values.insert(result, values);
         }
-        self.behind(state, out, depth)
+        if state.atomic_until != Some(state.frames.len()) {
+            return self.behind(state, out, depth);
+        }
+        // What follows is no longer part of the block.
+        (state.is_atomic, state.atomic_until) = (false, None);
+        if self.behind(state, out, depth)? {
+            let state = state.clone();
+            self.point(state, out);
+        }
+        Some(false)
     }
 
     /// Goes on behind a call.

@@ -70,8 +70,12 @@ pub(super) struct State {
     pub allocated: BTreeMap<(u32, u32, u32), u32>,
     /// How many threads it has started.
     pub started: u32,
+    /// How many rounds loops have had, by call and first block, if there is a limit.
+    pub rounds: BTreeMap<(u32, u32), u32>,
     /// Whether it is in an atomic block.
     pub is_atomic: bool,
+    /// With how many calls it goes on behind the atomic block, if that is a function.
+    pub atomic_until: Option<usize>,
 }
 
 /// What makes a point.
@@ -81,6 +85,7 @@ type PointKey = (
     BTreeSet<ObjectId>,
     BTreeMap<(u32, u32, u32), u32>,
     u32,
+    BTreeMap<(u32, u32), u32>,
 );
 
 /// A value of a state at a point.
@@ -254,6 +259,19 @@ impl<'m> Reader<'m> {
         }
         (top.block, top.at) = (to, at);
         let info = self.info(function);
+        if let Some(most) = self.options.unroll {
+            let key = (state.top().context, to);
+            if !info.rounds.contains(&(from, to)) {
+                state.rounds.remove(&key);
+            } else {
+                let count = state.rounds.entry(key).or_insert(0);
+                *count += 1;
+                if *count > most {
+                    self.limit(&format!("a loop has more than {most} rounds"), out);
+                    return false;
+                }
+            }
+        }
         let is_point = info.ways_in[to as usize] > 1 || depth >= MAX_BRANCHES;
         if is_point && !self.is_alone && !state.is_atomic {
             let state = state.clone();
@@ -328,6 +346,7 @@ impl<'m> Reader<'m> {
             state.dead.clone(),
             state.allocated.clone(),
             state.started,
+            state.rounds.clone(),
         );
         if let Some(&label) = self.explorer.points.get(&key) {
             return self.emit(out, StmtKind::Goto(label));

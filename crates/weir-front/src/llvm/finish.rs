@@ -8,9 +8,9 @@ use weir_model::program::{
     StmtKind,
 };
 
-use super::objects::{Key, ObjectId, Val};
+use super::objects::{Flag, Key, ObjectId, Val};
 use super::unused::forget_unused;
-use super::{Cell, Reader};
+use super::{Cell, Home, Reader};
 use crate::Source;
 use crate::errors::Errors;
 
@@ -60,8 +60,11 @@ impl Reader<'_> {
             }
             bodies.push(body);
             let mut registers = std::mem::take(&mut thread.registers);
-            for register in &mut registers {
-                register.display = format!("{}.{}", thread.name, register.name);
+            for (register, (home, _)) in registers.iter_mut().zip(&thread.homes) {
+                register.display = match home {
+                    Some(Home::Limit(number)) => self.limit_words[*number].clone(),
+                    _ => format!("{}.{}", thread.name, register.name),
+                };
             }
             let labels = std::mem::take(&mut thread.labels);
             processes.push(Process {
@@ -197,8 +200,9 @@ impl Reader<'_> {
                 let name = object.name.rsplit('.').next().unwrap_or(&object.name);
                 format!("{}.{name}", of(*thread))
             }
-            Key::Flag(super::objects::Flag::Freed, freed) => {
-                format!("{}.freed", self.object_name(*freed as ObjectId))
+            Key::Flag(Flag::Freed | Flag::Free | Flag::Size, of) => {
+                let word = object.name.rsplit('.').next().unwrap_or(&object.name);
+                format!("{}.{word}", self.object_name(*of as ObjectId))
             }
             Key::Flag(_, thread) => {
                 let word = object.name.rsplit('.').next().unwrap_or(&object.name);

@@ -20,6 +20,8 @@ pub(super) struct Info {
     /// For each block from how many places control gets there.
     pub ways_in: Vec<usize>,
     /// For each block the values that are needed at its end.
+    /// The ways on which a loop goes back to its beginning.
+    pub rounds: BTreeSet<(u32, u32)>,
     live_out: Vec<BTreeSet<u32>>,
 }
 
@@ -81,6 +83,36 @@ pub(super) fn successors(block: &Block) -> Vec<BlockId> {
     }
 }
 
+/// The ways on which a loop goes back to its beginning.
+fn rounds(blocks: &[Block]) -> BTreeSet<(u32, u32)> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Visit {
+        Not,
+        Open,
+        Done,
+    }
+    let mut visits = vec![Visit::Not; blocks.len()];
+    let mut found = BTreeSet::new();
+    let mut open = vec![(0_usize, 0_usize)];
+    visits[0] = Visit::Open;
+    while let Some((block, next)) = open.pop() {
+        let Some(BlockId(to)) = successors(&blocks[block]).get(next).copied() else {
+            visits[block] = Visit::Done;
+            continue;
+        };
+        open.push((block, next + 1));
+        match visits[to as usize] {
+            Visit::Not => {
+                visits[to as usize] = Visit::Open;
+                open.push((to as usize, 0));
+            }
+            Visit::Open => drop(found.insert((block as u32, to))),
+            Visit::Done => {}
+        }
+    }
+    found
+}
+
 /// Whether calls of a function do nothing and use nothing.
 pub(super) fn is_nothing(name: &str) -> bool {
     name.starts_with("llvm.lifetime.")
@@ -100,7 +132,8 @@ impl Info {
                 ways_in[to as usize] += 1;
             }
         }
-        let mut this = Self { variables, ways_in, live_out: vec![BTreeSet::new(); blocks.len()] };
+        let live_out = vec![BTreeSet::new(); blocks.len()];
+        let mut this = Self { variables, ways_in, live_out, rounds: rounds(blocks) };
         let mut predecessors = vec![Vec::new(); blocks.len()];
         for (from, block) in blocks.iter().enumerate() {
             for BlockId(to) in successors(block) {

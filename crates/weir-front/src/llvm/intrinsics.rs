@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use weir_llvm::{Binary, Call, Predicate};
-use weir_model::program::{BinOp, Expr, Order, Stmt};
+use weir_model::program::{BinOp, Code, Expr, Order, Stmt, StmtKind};
 
 use super::Reader;
 use super::explore::{State, code_of};
@@ -39,31 +39,30 @@ impl<'m> Reader<'m> {
         let (x, y) = (code_of(a), code_of(b));
         let values: Vec<Val> = match part(1) {
             "memcpy" | "memmove" => {
-                let Val::Known(size) = argument(2) else {
-                    self.refuse(
-                        "how much memory is copied here is only known when the program runs",
-                    );
-                    return None;
+                let goes_on = match argument(2) {
+                    Val::Known(size) => self.copy(state, a, b, u64::try_from(size).ok()?, out)?,
+                    Val::Reg(size) => self.copy_some(state, a, b, Expr::Atom(size), out)?,
+                    Val::Undef => return self.fail("how much is copied was never set", out),
                 };
-                if !self.copy(state, a, b, u64::try_from(size).ok()?, out)? {
+                if !goes_on {
                     return Some(false);
                 }
                 vec![]
             }
             "memset" => {
-                let (Val::Known(byte), Val::Known(size)) = (b, argument(2)) else {
-                    self.refuse("how much memory is set here, or to what, is only known when the program runs");
+                let Val::Known(byte) = b else {
+                    self.refuse("to what memory is set here is only known when the program runs");
                     return None;
                 };
-                for (at, length) in self.pieces(state, &[a], u64::try_from(size).ok()?)? {
-                    let byte = byte & 255;
-                    let value = (0..length).fold(0, |all, i| all | byte << (8 * i));
-                    let value = Val::Known(weir_llvm::wrap(value, length as u32 * 8));
-                    let pointer = self.moved(a, at, out);
-                    if self.write_scalar(state, pointer, length, value, Order::Plain, out).is_none()
-                    {
-                        return Some(false);
+                let goes_on = match argument(2) {
+                    Val::Known(size) => {
+                        self.set_bytes(state, a, byte, u64::try_from(size).ok()?, out)?
                     }
+                    Val::Reg(size) => self.set_some(state, a, byte, Expr::Atom(size), out)?,
+                    Val::Undef => return self.fail("how much is set was never set", out),
+                };
+                if !goes_on {
+                    return Some(false);
                 }
                 vec![]
             }
@@ -323,6 +322,82 @@ impl<'m> Reader<'m> {
         Some(true)
     }
 
+    /// Sets memory to a byte. Returns whether execution goes on.
+    pub(super) fn set_bytes(
+        &mut self,
+        state: &mut State,
+        to: Val,
+        byte: i128,
+        size: u64,
+        out: &mut Vec<Stmt>,
+    ) -> Option<bool> {
+        for (at, length) in self.pieces(state, &[to], size)? {
+            let pointer = self.moved(to, at, out);
+            let value = repeated(byte, length);
+            if self.write_scalar(state, pointer, length, value, Order::Plain, out).is_none() {
+                return Some(false);
+            }
+        }
+        Some(true)
+    }
+
+    /// Sets as many bytes as code says. Returns whether execution goes on.
+    fn set_some(
+        &mut self,
+        state: &mut State,
+        to: Val,
+        byte: i128,
+        count: Code,
+        out: &mut Vec<Stmt>,
+    ) -> Option<bool> {
+        let (pieces, most) = self.some_pieces(state, &[to]);
+        self.check_pieces(&count, (&pieces, most), out);
+        for (at, length) in pieces {
+            let mut block = Vec::new();
+            let pointer = self.moved(to, at, &mut block);
+            let value = repeated(byte, length);
+            self.write_scalar(state, pointer, length, value, Order::Plain, &mut block);
+            self.if_within(&count, at + length, block, out);
+        }
+        Some(true)
+    }
+
+    /// Copies as many bytes as code says. Returns whether execution goes on.
+    pub(super) fn copy_some(
+        &mut self,
+        state: &mut State,
+        to: Val,
+        from: Val,
+        count: Code,
+        out: &mut Vec<Stmt>,
+    ) -> Option<bool> {
+        let count = self.in_register(count, out);
+        let (pieces, most) = self.some_pieces(state, &[to, from]);
+        self.check_pieces(&count, (&pieces, most), out);
+        let mut values = Vec::new();
+        for &(at, length) in &pieces {
+            let mut block = Vec::new();
+            let pointer = self.moved(from, at, &mut block);
+            let into = self.temporary();
+            let read = self.read_scalar(state, pointer, length, Order::Plain, into, &mut block);
+            values.push(read.unwrap_or(Val::Known(0)));
+            self.if_within(&count, at + length, block, out);
+        }
+        for (&(at, length), value) in pieces.iter().zip(values) {
+            let mut block = Vec::new();
+            let pointer = self.moved(to, at, &mut block);
+            self.write_scalar(state, pointer, length, value, Order::Plain, &mut block);
+            self.if_within(&count, at + length, block, out);
+        }
+        Some(true)
+    }
+
+    /// Does something if a number is large enough.
+    fn if_within(&mut self, count: &Code, end: u64, block: Vec<Stmt>, out: &mut Vec<Stmt>) {
+        let is_within = binary(BinOp::Ge, count.clone(), number(i128::from(end)));
+        self.emit(out, StmtKind::If(is_within, block, Vec::new()));
+    }
+
     /// Inline assembly, by its text.
     pub(super) fn assembly(
         &mut self,
@@ -355,4 +430,10 @@ impl<'m> Reader<'m> {
         state.top().at += 1;
         Some(true)
     }
+}
+
+/// A number of so many bytes that are all the same.
+fn repeated(byte: i128, length: u64) -> Val {
+    let value = (0..length).fold(0, |all, i| all | (byte & 255) << (8 * i));
+    Val::Known(weir_llvm::wrap(value, length as u32 * 8))
 }

@@ -3,7 +3,7 @@
 use weir_model::program::{AtomicKind, BinOp, Expr, Order, Stmt, StmtKind};
 
 use super::Reader;
-use super::calls::plain_name;
+use super::names::plain_name;
 use super::explore::{State, Then, code_of};
 use super::number::{binary, number};
 use super::objects::Val;
@@ -153,7 +153,9 @@ impl Reader<'_> {
                 }
             },
             "weir_atomic_begin" | "__VERIFIER_atomic_begin" => {
-                return self.atomic_block(state, out, depth);
+                let mut inside = state.clone();
+                inside.top().at += 1;
+                return self.atomic_block(state, inside, out, depth);
             }
             "weir_atomic_end" | "__VERIFIER_atomic_end" => {
                 if state.is_atomic {
@@ -197,7 +199,9 @@ impl Reader<'_> {
                         Some(value) => value,
                         None => return Some(false),
                     }
-                } else if let Some(given) = self.allocation(state, name, arguments, out) {
+                } else if let Some(request) = self.request(name, arguments) {
+                    return self.allocate(state, &request, result, out, depth);
+                } else if let Some(given) = self.freeing(state, name, argument(0), out) {
                     match given {
                         Some(value) => value,
                         None => return Some(false),
@@ -313,10 +317,11 @@ impl Reader<'_> {
         Some(self.write_scalar(state, this, 8, value, Order::Plain, out))
     }
 
-    /// A block that is one step.
+    /// A block that is one step, which begins with the state inside.
     pub(super) fn atomic_block(
         &mut self,
         state: &mut State,
+        mut inside: State,
         out: &mut Vec<Stmt>,
         depth: usize,
     ) -> Option<bool> {
@@ -324,9 +329,8 @@ impl Reader<'_> {
             self.refuse("an atomic block in an atomic block is not read");
             return None;
         }
-        let mut inside = state.clone();
-        inside.top().at += 1;
         if self.is_alone {
+            inside.atomic_until = None;
             *state = inside;
             return Some(true);
         }

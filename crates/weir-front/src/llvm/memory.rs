@@ -166,7 +166,7 @@ impl Reader<'_> {
         }
         let flag = self.flag(Flag::Freed, id as usize);
         let is_freed = self.temporary();
-        let place = self.place(flag, 0, 8, Order::Relaxed, false);
+        let place = self.place(flag, 0, 8, Order::Plain, false);
         self.emit(out, StmtKind::Load(is_freed, place));
         self.check(not(Expr::Atom(is_freed)), FREED, out);
     }
@@ -175,6 +175,8 @@ impl Reader<'_> {
     pub(super) fn flag(&mut self, flag: Flag, of: usize) -> ObjectId {
         let name = match flag {
             Flag::Freed => format!("{}.freed", self.facts.get(of as ObjectId).name),
+            Flag::Free => format!("{}.free", self.facts.get(of as ObjectId).name),
+            Flag::Size => format!("{}.size", self.facts.get(of as ObjectId).name),
             flag => {
                 let word = match flag {
                     Flag::Started => "started",
@@ -230,7 +232,8 @@ impl Reader<'_> {
         if is_apart {
             // Noted, so that it counts as soon as nothing has to be whole there.
             self.facts.access(id, at, size, false, true);
-            self.limit("part_of_an_atomic", out);
+            let name = self.facts.get(id).name.clone();
+            self.limit(&format!("`{name}` is accessed in parts, and atomically elsewhere"), out);
         }
         is_apart
     }

@@ -33,6 +33,7 @@ mod heap;
 mod intrinsics;
 mod library;
 mod memory;
+mod names;
 mod number;
 mod objects;
 mod places;
@@ -247,7 +248,7 @@ fn first_function(module: &Module, entry: &str) -> Result<usize, Vec<Diagnostic>
         return Ok(number);
     }
     let is_named = |name: &str| {
-        let plain = calls::plain_name(name);
+        let plain = names::plain_name(name);
         plain == entry || plain.strip_suffix(entry).is_some_and(|before| before.ends_with("::"))
     };
     let all: Vec<usize> = defined().filter(|(_, f)| is_named(&f.name)).map(|(n, _)| n).collect();
@@ -256,7 +257,7 @@ fn first_function(module: &Module, entry: &str) -> Result<usize, Vec<Diagnostic>
         [number] => Ok(number),
         [] => {
             let error = Diagnostic::new(format!("there is no function {}", quote(entry)), 0..0);
-            let names: Vec<String> = defined().map(|(_, f)| calls::plain_name(&f.name)).collect();
+            let names: Vec<String> = defined().map(|(_, f)| names::plain_name(&f.name)).collect();
             let names = names.iter().map(String::as_str);
             Err(vec![did_you_mean(error.help(help), entry, names)])
         }
@@ -276,8 +277,8 @@ pub(crate) enum Home {
     Bytes(ObjectId, u64, u64),
     /// Needed for one instruction.
     Temporary(u32),
-    /// Reports that a limit was reached.
-    Limit,
+    /// Reports that a limit was reached: the number of its words.
+    Limit(usize),
 }
 
 /// A scalar in memory that statements access: object, offset and size.
@@ -301,6 +302,9 @@ struct Thread {
     has_stepped: bool,
     /// Whether it waits until it is started.
     waits: bool,
+    /// What it owns when it starts, and whether that is known.
+    is_given: bool,
+    given: BTreeMap<ObjectId, Bytes>,
 }
 
 /// An access, for the question about races.
@@ -350,6 +354,8 @@ struct Reader<'m> {
     calls: Vec<usize>,
     has_assume: bool,
     limits: Vec<(usize, RegId, i128)>,
+    /// What each limit means that was reached.
+    limit_words: Vec<String>,
     steps: u64,
     explorer: explore::Explorer,
     /// Threads that are started, in order.
@@ -388,6 +394,7 @@ impl<'m> Reader<'m> {
             calls: Vec::new(),
             has_assume: false,
             limits: Vec::new(),
+            limit_words: Vec::new(),
             steps: 0,
             explorer: explore::Explorer::default(),
             waiting: Vec::new(),
@@ -427,7 +434,7 @@ impl<'m> Reader<'m> {
             .calls
             .iter()
             .rev()
-            .map(|f| calls::plain_name(&self.module.functions[*f].name))
+            .map(|f| names::plain_name(&self.module.functions[*f].name))
             .collect();
         if names.len() > 1 {
             let shown = names.len().min(6);
@@ -469,7 +476,7 @@ impl<'m> Reader<'m> {
             name,
             domain: None,
             init: 0,
-            temporary: is_temporary || home != Home::Limit,
+            temporary: is_temporary || !matches!(home, Home::Limit(_)),
             span,
         });
         thread.homes.push((Some(home), held));

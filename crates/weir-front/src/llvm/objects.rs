@@ -62,6 +62,10 @@ pub(super) enum Flag {
     Result,
     /// The object of this number was freed.
     Freed,
+    /// It can be used again.
+    Free,
+    /// How many bytes it has, if only the run knows that.
+    Size,
 }
 
 /// An object.
@@ -163,8 +167,15 @@ pub(super) struct Facts {
     pub stored: BTreeMap<(ObjectId, u64), Addresses>,
     /// What registers may hold.
     pub held: BTreeMap<(usize, super::Home), Addresses>,
+    /// Allocations that a thread is given when it starts, and that no other thread reaches from then on. If one does,
+    /// the object has escaped.
+    pub given: BTreeSet<ObjectId>,
     /// Objects that may be freed while threads run.
     pub freed: BTreeSet<ObjectId>,
+    /// Those of them that an allocation may use again.
+    pub reused: BTreeSet<ObjectId>,
+    /// Objects whose size only the run knows.
+    pub sized: BTreeSet<ObjectId>,
     /// Threads that some thread waits for, and those whose result somebody asks for.
     pub joined: BTreeSet<usize>,
     pub asked: BTreeSet<usize>,
@@ -211,6 +222,16 @@ impl Facts {
 
     pub fn escape(&mut self, id: ObjectId) {
         self.is_changed |= self.escaped.insert(id);
+    }
+
+    /// A thread that does not own a private object reaches it. Returns whether the object was given to another thread; then
+    /// it is not private.
+    pub fn reach(&mut self, id: ObjectId) -> bool {
+        let is_given = self.given.contains(&id) && self.is_private(id);
+        if is_given {
+            self.escape(id);
+        }
+        is_given
     }
 
     pub fn put_in_memory(&mut self, id: ObjectId) {

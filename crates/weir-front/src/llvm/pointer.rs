@@ -155,7 +155,7 @@ impl<'m> Reader<'m> {
         let id = match module.globals.iter().find(|global| global.name == name) {
             Some(global) => {
                 let size = self.layout.size(global.ty).map_or(0, |(size, _)| size);
-                let plain = super::calls::plain_name(name);
+                let plain = super::names::plain_name(name);
                 if global.is_thread_local {
                     let thread = self.current;
                     let of = self.threads[thread].name.clone();
@@ -179,7 +179,7 @@ impl<'m> Reader<'m> {
                 }
             }
             None => {
-                let plain = super::calls::plain_name(name);
+                let plain = super::names::plain_name(name);
                 self.facts.object(Key::Function(symbol), || plain, 16, true)
             }
         };
@@ -205,7 +205,7 @@ impl<'m> Reader<'m> {
                 // then uses atomic operations.
                 let known = ["stdout", "stderr", "stdin", "environ", "__libc_single_threaded"];
                 if !global.is_constant && !known.contains(&name) {
-                    let plain = super::calls::plain_name(name);
+                    let plain = super::names::plain_name(name);
                     self.refuse(format!("the variable `{plain}` is defined elsewhere"));
                 }
             }
@@ -484,11 +484,18 @@ impl<'m> Reader<'m> {
         }
     }
 
-    /// The register that reports a limit.
-    pub(super) fn limit(&mut self, what: &str, out: &mut Vec<Stmt>) {
-        let what: String =
-            what.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-        let register = self.register(Home::Limit, || what);
+    /// Reports that a limit is reached, in the words of a sentence, and ends the thread.
+    pub(super) fn limit(&mut self, words: &str, out: &mut Vec<Stmt>) {
+        let words = match self.source.line(self.span) {
+            0 => words.to_owned(),
+            line => format!("{words} in line {line}"),
+        };
+        let known = self.limit_words.iter().position(|other| *other == words);
+        let number_of = known.unwrap_or(self.limit_words.len());
+        if known.is_none() {
+            self.limit_words.push(words);
+        }
+        let register = self.register(Home::Limit(number_of), || "limit".to_owned());
         let current = self.current;
         if !self.limits.iter().any(|l| (l.0, l.1) == (current, register)) {
             self.limits.push((current, register, 0));
@@ -519,7 +526,9 @@ impl State {
             dead: BTreeSet::new(),
             allocated: Default::default(),
             started: 0,
+            rounds: Default::default(),
             is_atomic: false,
+            atomic_until: None,
         }
     }
 }

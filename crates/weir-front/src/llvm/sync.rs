@@ -63,22 +63,23 @@ impl Reader<'_> {
         pointer: Val,
         out: &mut Vec<Stmt>,
     ) -> Option<()> {
+        let free = |old| Rmw::Update { when: binary(BinOp::Eq, old, number(0)), new: number(1) };
+        self.word(state, pointer, Order::Acquire, free, out).map(drop)
+    }
+
+    /// Locks a mutex of POSIX, which may be of a kind that is not read: the kind is behind 16 bytes.
+    fn lock_mutex(&mut self, state: &mut State, pointer: Val, out: &mut Vec<Stmt>) -> Option<()> {
         if let Val::Known(address) = pointer
-            && let Some((id, at)) = self.inside(address, 4)
-            && self
-                .in_memory(id)
-                .over(at + 16, 4)
-                .iter()
-                .any(|(start, _, v)| *start == at + 16 && !matches!(v, Val::Known(0) | Val::Undef))
-            && self.facts.get(id).size >= at + 40
+            && let Some((id, at)) = self.inside(address, 20)
+            && let [(_, _, Val::Known(kind))] = self.in_memory(id).over(at + 16, 4)[..]
+            && kind != 0
         {
             self.refuse(
                 "a mutex that a thread may lock twice, or whose errors are told, is not read",
             );
             return None;
         }
-        let free = |old| Rmw::Update { when: binary(BinOp::Eq, old, number(0)), new: number(1) };
-        self.word(state, pointer, Order::Acquire, free, out).map(drop)
+        self.lock(state, pointer, out)
     }
 
     /// Frees a lock.
@@ -219,9 +220,8 @@ impl Reader<'_> {
         let zero = |done: Option<()>| Some(done.map(|()| Val::Known(0)));
         let first = argument(0);
         match name {
-            "pthread_mutex_lock" | "pthread_spin_lock" | "mtx_lock" | "weir_lock" => {
-                zero(self.lock(state, first, out))
-            }
+            "pthread_mutex_lock" => zero(self.lock_mutex(state, first, out)),
+            "pthread_spin_lock" | "mtx_lock" | "weir_lock" => zero(self.lock(state, first, out)),
             "pthread_mutex_unlock" | "pthread_spin_unlock" | "mtx_unlock" | "weir_unlock" => {
                 zero(self.unlock(state, first, out))
             }

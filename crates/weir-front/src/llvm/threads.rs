@@ -7,11 +7,13 @@
 //! A thread is identified by the thread that starts it, how many that one has started before, and by the function and its argument,
 //! if it is known. An argument that only the run knows is passed through memory.
 
+use std::collections::BTreeMap;
+
 use weir_model::program::{BinOp, Expr, Order, Rmw, Stmt, StmtKind};
 
 use super::explore::{Frame, State, Then, code_of};
 use super::number::{binary, number};
-use super::objects::{Flag, Val};
+use super::objects::{Addresses, Bytes, Flag, Key, ObjectId, Val};
 use super::{Reader, Thread};
 
 /// What starts a thread.
@@ -136,10 +138,7 @@ impl<'m> Reader<'m> {
             self.threads.push(Thread::default());
         }
         if self.threads[number_of].name.is_empty() {
-            let base = super::calls::plain_name(&self.module.functions[function].name);
-            // The class of the C++ library that calls what the thread is given says nothing to a user.
-            let base =
-                if base.starts_with("thread::_State_impl") { "thread".to_owned() } else { base };
+            let base = super::names::thread_name(&self.module.functions[function].name);
             let before = self.threads.iter().filter(|t| t.base() == base).count();
             let total = self.facts.thread_names.entry(base.clone()).or_insert(0);
             if *total < before + 1 {
@@ -151,7 +150,26 @@ impl<'m> Reader<'m> {
             self.threads[number_of].waits = waits;
             self.waiting.push(number_of);
         }
-        let held = self.addresses_of(argument);
+        let given = self.gift(state, argument);
+        let held = match self.addresses_of(argument) {
+            Addresses::These(all) => {
+                let is_kept = |address: &i128| {
+                    self.facts.find(*address).is_none_or(|(id, _)| !given.contains_key(&id))
+                };
+                Addresses::These(all.into_iter().filter(is_kept).collect())
+            }
+            any => any,
+        };
+        let is_first = !self.threads[number_of].is_given;
+        if is_first {
+            self.threads[number_of].given = given;
+            self.threads[number_of].is_given = true;
+        } else if self.threads[number_of].given != given {
+            // It is started at two places, and owns something else there.
+            for id in given.into_keys().chain(self.threads[number_of].given.clone().into_keys()) {
+                self.facts.escape(id);
+            }
+        }
         self.escape(state, &held);
         // What comes now is no longer alone.
         self.is_alone = false;
@@ -168,15 +186,53 @@ impl<'m> Reader<'m> {
         Some(number_of)
     }
 
+    /// The allocations that a thread is given with its argument: those that only the thread that starts it can reach, and of which all
+    /// is known. They are no longer its own.
+    fn gift(&mut self, state: &mut State, argument: Val) -> BTreeMap<ObjectId, Bytes> {
+        let mut given = BTreeMap::new();
+        let mut open = vec![argument];
+        while let Some(value) = open.pop() {
+            let Val::Known(address) = value else { continue };
+            let Some((id, _)) = self.facts.find(address) else { continue };
+            let is_allocation = matches!(self.facts.get(id).key, Key::Heap(..));
+            if !is_allocation || !self.facts.is_private(id) {
+                continue;
+            }
+            let Some(bytes) = state.own.get(&id) else { continue };
+            let values = || bytes.scalars.values().map(|(_, value)| *value);
+            if values().any(|value| matches!(value, Val::Reg(_))) {
+                continue;
+            }
+            open.extend(values());
+            let bytes = state.own.remove(&id).expect("it was found");
+            self.facts.given.insert(id);
+            given.insert(id, bytes);
+        }
+        // What they lead to otherwise, others may reach too.
+        for bytes in given.values() {
+            for (_, value) in bytes.scalars.values() {
+                let held = self.addresses_of(*value);
+                let is_kept = |address: &i128| {
+                    self.facts.find(*address).is_some_and(|(id, _)| !given.contains_key(&id))
+                };
+                if let Addresses::These(all) = held {
+                    let rest = all.into_iter().filter(is_kept).collect();
+                    self.escape(state, &Addresses::These(rest));
+                }
+            }
+        }
+        given
+    }
+
     /// Sets a flag.
-    fn tell(&mut self, flag: super::objects::ObjectId, out: &mut Vec<Stmt>) {
+    fn tell(&mut self, flag: ObjectId, out: &mut Vec<Stmt>) {
         let place = self.place(flag, 0, 8, Order::Release, true);
         let old = self.temporary();
         self.emit(out, StmtKind::Rmw(old, place, Rmw::Swap(number(1))));
     }
 
     /// Waits for a flag.
-    fn hear(&mut self, flag: super::objects::ObjectId, out: &mut Vec<Stmt>) {
+    fn hear(&mut self, flag: ObjectId, out: &mut Vec<Stmt>) {
         let place = self.place(flag, 0, 8, Order::Acquire, true);
         let old = self.temporary();
         let when = binary(BinOp::Eq, Expr::Atom(old), number(1));
@@ -193,7 +249,7 @@ impl<'m> Reader<'m> {
             let started = self.flag(Flag::Started, thread);
             self.hear(started, &mut begin);
         }
-        let mut values = std::collections::BTreeMap::new();
+        let mut values = BTreeMap::new();
         if !self.module.functions[function].parameters.is_empty() {
             let value = match argument {
                 Some(n) => Val::Known(n),
@@ -211,6 +267,7 @@ impl<'m> Reader<'m> {
             values.insert(0, vec![value]);
         }
         state.frames[0] = Frame { function, values, then, ..state.frames[0].clone() };
+        state.own.clone_from(&self.threads[thread].given);
         self.translate(state);
         if let Some(code) = self.threads[thread].code.first_mut() {
             begin.append(code);

@@ -235,6 +235,8 @@ pub enum Excess {
 impl fmt::Display for Excess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            // A limit of a reader is a register with a sentence as its name, which is set when the limit is reached.
+            Self::Bound { name, bound: (0, 0), .. } if name.contains(' ') => f.write_str(name),
             Self::Bound { name, value, bound: (low, high) } => {
                 write!(f, "{name} gets {value}, which is outside its bound {low}..{high}")
             }

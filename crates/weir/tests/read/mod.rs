@@ -1,6 +1,6 @@
 //! What becomes of a text in some language: a verdict, or errors.
 
-use weir::{MemoryModel, Verdict, Verifier};
+use weir::{MemoryModel, Settings, Verdict, Verifier};
 
 /// The verdict about a program: violated if one property is. The ending of the name tells the
 /// language.
@@ -15,8 +15,16 @@ pub fn verdict(name: &str, text: &str, model: MemoryModel) -> Verdict {
     }
 }
 
-/// The errors of a text.
+/// The errors of a text: of those of a compiler the first one.
 pub fn errors(name: &str, text: &str) -> Vec<String> {
-    let read = weir_front::read(name, text, None);
+    let settings = Settings { compile: Some(weir::compile), ..Settings::default() };
+    let read = weir_front::read_with(name, text, None, &settings);
     read.err().map_or(Vec::new(), |errors| errors.iter().map(|e| e.message.clone()).collect())
+}
+
+/// A program in C, with the headers that it uses.
+pub fn c(text: &str) -> String {
+    let headers = ["assert", "pthread", "sched", "stdatomic", "stdint", "stdio", "stdlib", "threads"];
+    let includes: String = headers.iter().map(|name| format!("#include <{name}.h>\n")).collect();
+    format!("{includes}{text}\n")
 }
