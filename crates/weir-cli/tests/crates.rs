@@ -71,7 +71,7 @@ fn tests_of_public_crates() {
     let list = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/crates.txt"));
     let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
     let mut total = Counts::default();
-    let mut show = |line: String| eprintln!("{line}");
+    let show = |line: String| eprintln!("{line}");
     show(format!("{:28} {:>6} {:>6} {:>8} {:>9}", "crate", "found", "read", "decided", "violated"));
     for line in list.unwrap().lines().filter(|line| !line.starts_with('#')) {
         let mut words = line.split(' ');
