@@ -158,7 +158,11 @@ fn limits_make_holds_unknown_and_say_where() {
     );
     let few = check(&pool, &[]);
     assert_eq!(few.status, 3, "{}{}", few.out, few.err);
-    assert!(few.out.contains("a thread needs more than 4 allocations (`--pool`) in line 8"), "{}", few.out);
+    assert!(
+        few.out.contains("a thread needs more than 4 allocations (`--pool`) in line 8"),
+        "{}",
+        few.out
+    );
     assert_eq!(check(&pool, &["--pool", "6"]).status, 0);
     let rounds = format!(
         "{head}atomic_int x, stop;\nvoid *w(void *a) {{\nwhile (!stop) x++;\nreturn 0; }}\n\

@@ -90,6 +90,8 @@ impl Program {
             bounds,
             // By their places, which do not count.
             messages: _,
+            // What reports leave out does not count either.
+            bookkeeping: _,
         } = self;
         (vars, enums, symbols, processes, object).hash(hasher);
         (properties, live, games, filter, observed, bounds).hash(hasher);

@@ -228,7 +228,8 @@ fn random_code_computes_what_the_compiled_program_does() {
             .states()
             .map(|state| {
                 // What is never written is not shown.
-                let value = |i: usize| state.get(&format!("o{i}")).map(|n| n.parse::<i64>().unwrap());
+                let value =
+                    |i: usize| state.get(&format!("o{i}")).map(|n| n.parse::<i64>().unwrap());
                 // A number without sign is held as the signed one with the same bits.
                 let all: Vec<String> =
                     (0..8).map(|i| (value(i).unwrap_or(0) as u32).to_string()).collect();

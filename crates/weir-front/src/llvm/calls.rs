@@ -37,7 +37,10 @@ impl<'m> Reader<'m> {
             let function = self.functions.get(name).copied();
             let is_defined = function.is_some_and(|f| self.module.functions[f].body != Body::None);
             let is_alias = self.module.aliases.iter().any(|alias| alias.name == name);
-            if !is_defined && !is_alias && let Some(body) = self.body_for(name) {
+            if !is_defined
+                && !is_alias
+                && let Some(body) = self.body_for(name)
+            {
                 let mut arguments = Vec::new();
                 for (ty, value) in &call.arguments {
                     arguments.push(self.value(state, *ty, value, out)?);
@@ -149,7 +152,9 @@ impl<'m> Reader<'m> {
         if state.frames.len() >= MAX_CALLS || again >= MAX_RECURSION {
             let name = plain_name(&defined.name);
             let words = match again >= MAX_RECURSION {
-                true => format!("`{name}` is called inside of itself more than {MAX_RECURSION} times"),
+                true => {
+                    format!("`{name}` is called inside of itself more than {MAX_RECURSION} times")
+                }
                 false => format!("calls nest deeper than {MAX_CALLS}"),
             };
             self.limit(&words, out);

@@ -227,12 +227,7 @@ fn follow(
 
 /// Asks for something in all final states that a condition holds in. What is asked at one place
 /// on several ways is one property.
-fn ask(
-    condition: &Formula,
-    holds: Formula,
-    span: SpanId,
-    properties: &mut Vec<Property>,
-) {
+fn ask(condition: &Formula, holds: Formula, span: SpanId, properties: &mut Vec<Property>) {
     let formula = match (condition, holds) {
         (_, Expr::Const(c)) if c != 0 => return,
         (Expr::Const(_), holds) => holds,

@@ -1,6 +1,6 @@
 //! Makes the program of the threads that were translated.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use weir_model::ids::{ProcessId, RegId, SpanId, VarId};
 use weir_model::program::{
@@ -103,13 +103,15 @@ impl Reader<'_> {
         order.sort_by_key(|cell| self.cells[*cell]);
         let mut variables = vec![None; self.cells.len()];
         let (mut vars, mut observed) = (Vec::new(), Vec::new());
+        let mut bookkeeping = BTreeSet::new();
         let mut names: BTreeMap<String, usize> = BTreeMap::new();
         for cell in order {
             let var = VarId::new(vars.len());
             variables[cell] = Some(var);
             let (object, at, size) = self.cells[cell];
-            if !matches!(self.facts.get(object).key, Key::Flag(..)) {
-                observed.push(Atom::Var(var));
+            match self.facts.get(object).key {
+                Key::Flag(..) => drop(bookkeeping.insert(var)),
+                _ => observed.push(Atom::Var(var)),
             }
             let mut name = self.cell_name(self.cells[cell]);
             let count = names.entry(name.clone()).or_insert(0);
@@ -157,6 +159,7 @@ impl Reader<'_> {
             observed: Some(observed),
             bounds,
             messages: std::mem::take(&mut self.messages),
+            bookkeeping,
             ..Program::default()
         };
         match self.errors.is_empty() {

@@ -17,7 +17,7 @@ use super::number::{binary, number};
 use super::objects::{Flag, Key, ObjectId, Val};
 
 /// How many bytes an object has whose size only the run knows. A program that allocates more reaches a limit.
-pub(super) const MOST: u64 = 128;
+pub(super) const MOST: u64 = 64;
 
 /// What a program asks of an allocator.
 pub(super) struct Request {
@@ -108,7 +108,8 @@ impl Reader<'_> {
             self.refuse(format!("{size} bytes are allocated here, which is more than is read"));
             return None;
         }
-        let unused: BTreeSet<ObjectId> = match self.is_alone || matches!(request.size, Val::Reg(_)) {
+        let unused: BTreeSet<ObjectId> = match self.is_alone || matches!(request.size, Val::Reg(_))
+        {
             true => BTreeSet::new(),
             false => self.reusable(size),
         };
@@ -131,7 +132,8 @@ impl Reader<'_> {
     fn reusable(&mut self, size: u64) -> BTreeSet<ObjectId> {
         let facts = &mut self.facts;
         let freed = facts.freed.iter().filter(|id| facts.objects[**id as usize].size == size);
-        let found: BTreeSet<ObjectId> = freed.copied().filter(|id| !facts.sized.contains(id)).collect();
+        let found: BTreeSet<ObjectId> =
+            freed.copied().filter(|id| !facts.sized.contains(id)).collect();
         for id in &found {
             facts.is_changed |= facts.reused.insert(*id);
         }
@@ -164,9 +166,7 @@ impl Reader<'_> {
             let size = self.facts.get(id).size;
             self.set_bytes(&mut state, new, 0, size, &mut taken)?
         };
-        if is_over
-            && self.allocated(&mut state, new, request, result, &mut taken, depth + 1)?
-        {
+        if is_over && self.allocated(&mut state, new, request, result, &mut taken, depth + 1)? {
             match state.is_atomic {
                 true => self.explore(state, &mut taken, depth + 1),
                 false => self.point(state, &mut taken),
@@ -203,7 +203,9 @@ impl Reader<'_> {
                     self.copy(state, new, old, size, out)?
                 }
                 (Val::Undef, _) | (_, Val::Undef) => {
-                    self.refuse("which memory is made larger here is only known when the program runs");
+                    self.refuse(
+                        "which memory is made larger here is only known when the program runs",
+                    );
                     return None;
                 }
                 (old_size, size) => {
@@ -249,11 +251,17 @@ impl Reader<'_> {
             self.limit(&format!("a thread needs more than {pool} allocations (`--pool`)"), out);
             return None;
         }
-        let key = Key::Heap(self.current, site, 0, number_of);
+        let known = match request.size {
+            Val::Known(_) => Some(size),
+            _ => None,
+        };
+        let key = Key::Heap(self.current, site, known, number_of);
         let id = self.facts.object(key, || "heap".to_owned(), size, false);
         self.memory.remove(&id);
         self.begin_object(state, id);
-        if !request.is_zero && let Some(bytes) = state.own.get_mut(&id) {
+        if !request.is_zero
+            && let Some(bytes) = state.own.get_mut(&id)
+        {
             bytes.rest = Val::Undef;
         }
         if let Val::Reg(_) = request.size {
@@ -280,8 +288,7 @@ impl Reader<'_> {
             let has = self.temporary();
             let place = self.place(flag, 0, 8, Order::Plain, false);
             self.emit(out, StmtKind::Load(has, place));
-            let is_inside =
-                binary(BinOp::Le, number(i128::from(at + size)), Expr::Atom(has));
+            let is_inside = binary(BinOp::Le, number(i128::from(at + size)), Expr::Atom(has));
             let name = self.facts.get(id).name.clone();
             self.check(is_inside, &format!("an access outside of `{name}`"), out);
         }
@@ -289,7 +296,11 @@ impl Reader<'_> {
 
     /// In which pieces memory is copied or set of which only the run knows how much it is, and up to where. What is accessed there
     /// is no longer known to this thread alone.
-    pub(super) fn some_pieces(&mut self, state: &mut State, pointers: &[Val]) -> (Vec<(u64, u64)>, u64) {
+    pub(super) fn some_pieces(
+        &mut self,
+        state: &mut State,
+        pointers: &[Val],
+    ) -> (Vec<(u64, u64)>, u64) {
         let mut cuts = BTreeSet::from([0]);
         let mut most = 0;
         for pointer in pointers {
@@ -308,7 +319,9 @@ impl Reader<'_> {
                 let size = self.facts.get(id).size;
                 most = (size - at).clamp(most, MOST);
                 for (start, length) in self.facts.accesses_of(id) {
-                    cuts.extend([start, start + length].into_iter().filter(|c| *c >= at).map(|c| c - at));
+                    cuts.extend(
+                        [start, start + length].into_iter().filter(|c| *c >= at).map(|c| c - at),
+                    );
                 }
             }
         }
@@ -328,7 +341,12 @@ impl Reader<'_> {
     }
 
     /// Checks that so many bytes can be copied or set in pieces: no piece in part, and no more than there is.
-    pub(super) fn check_pieces(&mut self, count: &Code, (pieces, most): (&[(u64, u64)], u64), out: &mut Vec<Stmt>) {
+    pub(super) fn check_pieces(
+        &mut self,
+        count: &Code,
+        (pieces, most): (&[(u64, u64)], u64),
+        out: &mut Vec<Stmt>,
+    ) {
         let mut broken = binary(BinOp::Gt, count.clone(), number(i128::from(most)));
         for (at, length) in pieces.iter().filter(|(_, length)| *length > 1) {
             let begins = binary(BinOp::Gt, count.clone(), number(i128::from(*at)));

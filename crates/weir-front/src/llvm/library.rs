@@ -3,8 +3,8 @@
 use weir_model::program::{AtomicKind, BinOp, Expr, Order, Stmt, StmtKind};
 
 use super::Reader;
-use super::names::plain_name;
 use super::explore::{State, Then, code_of};
+use super::names::plain_name;
 use super::number::{binary, number};
 use super::objects::Val;
 

@@ -102,8 +102,7 @@ impl Default for Lowering {
 const CAVEAT: &str = "the code as the compiler emitted it: accesses that the compiler removed, merged or moved before are not covered";
 
 /// What every report says besides, under every model.
-const UNSET: &str =
-    "shared memory that was never set reads as 0, and memory that was freed is not used again";
+const UNSET: &str = "shared memory that was never set reads as 0";
 
 /// How many times a program is read before it is called too hard.
 const MAX_READINGS: usize = 100;

@@ -78,7 +78,9 @@ fn first_of(parameters: &str) -> &str {
 /// What a thread is called that executes a function: the function of the user that the library calls.
 pub(super) fn thread_name(function: &str) -> String {
     let rust = rustc_demangle::try_demangle(function).ok().map(|name| format!("{name:#}"));
-    let given = rust.as_deref().and_then(|name| name.strip_prefix("std::thread::start::run::<")?.strip_suffix('>'));
+    let given = rust
+        .as_deref()
+        .and_then(|name| name.strip_prefix("std::thread::start::run::<")?.strip_suffix('>'));
     let name = match given {
         Some(given) => shortened(&without_crate(first_of(given))),
         None => plain_name(function),

@@ -43,8 +43,8 @@ pub(super) enum Key {
     ThreadLocal(Symbol, usize),
     /// A stack slot of a thread, in a call.
     Stack(usize, u32, u32),
-    /// An allocation: thread, call, place in the function, and the how-manieth one.
-    Heap(usize, u32, u32, u32),
+    /// An allocation: thread, call with its place, the size if it is known, and the how-manieth one.
+    Heap(usize, u32, Option<u64>, u32),
     /// A number by which threads tell each other something.
     Flag(Flag, usize),
 }

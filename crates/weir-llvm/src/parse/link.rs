@@ -24,9 +24,12 @@ pub(super) enum Linkage {
 impl Linkage {
     pub(super) fn of(word: &str) -> Option<Self> {
         match word {
-            "weak" | "weak_odr" | "linkonce" | "linkonce_odr" | "common" | "available_externally" => {
-                Some(Self::Weak)
-            }
+            "weak"
+            | "weak_odr"
+            | "linkonce"
+            | "linkonce_odr"
+            | "common"
+            | "available_externally" => Some(Self::Weak),
             "appending" => Some(Self::Appending),
             _ => None,
         }

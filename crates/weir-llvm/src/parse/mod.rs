@@ -17,8 +17,8 @@ use std::collections::HashMap;
 use std::fmt;
 
 use crate::lexer::{Lexer, Token};
-use link::Linkage;
 use crate::{Alias, Block, BlockId, Body, Function, Global, LocalId, Module, Type, TypeId, Value};
+use link::Linkage;
 
 /// Why a text is no module.
 #[derive(Clone, Debug, PartialEq, Eq)]

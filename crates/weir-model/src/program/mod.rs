@@ -43,7 +43,7 @@ mod ltl;
 mod order;
 mod statement;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ids::{ProcessId, RegId, SpanId, VarId};
 
@@ -89,6 +89,8 @@ pub struct Program {
     pub bounds: Bounds,
     /// What assertions say when they fail, by the place of the assertion.
     pub messages: BTreeMap<SpanId, String>,
+    /// Variables for what a text does not name, such as whether memory was freed. Reports leave them out.
+    pub bookkeeping: BTreeSet<VarId>,
 }
 
 /// Ranges of values to which a search is restricted. They do not change what the program does: a

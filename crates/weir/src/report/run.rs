@@ -101,7 +101,7 @@ pub fn lines(
         Form::C11 => stale::lines(loaded, run, layout.width),
         _ => vec![],
     };
-    for part in [legend(run, &shown, layout.width), ending, explained, stale] {
+    for part in [legend(system, run, &shown, layout), ending, explained, stale] {
         if !part.is_empty() {
             lines.push(String::new());
             lines.extend(part);
@@ -195,6 +195,9 @@ fn items(
         }
         let Some(step) = replay.advance() else { break };
         order.step(system, &step);
+        if is_hidden(system, run, replay.taken(), full) {
+            continue;
+        }
         if !shown[replay.taken() - 1] {
             left += 1;
             continue;
@@ -213,6 +216,11 @@ fn items(
         items.push(Item::Step { step, line, process: p, action, buffer, memory });
     }
     items
+}
+
+/// Whether a step is left out without a word: it is about what the text does not name, and nothing ends with it.
+fn is_hidden(system: &System, run: &Run, number: usize, full: bool) -> bool {
+    !full && number < run.steps.len() && words::is_bookkeeping(system, &run.steps[number - 1])
 }
 
 /// What the processes have under way, in program order, where configurations have it in
@@ -247,14 +255,26 @@ impl Order {
 }
 
 /// What words in the table mean that do not explain themselves.
-fn legend(run: &Run, shown: &[bool], width: usize) -> Vec<String> {
+fn legend(
+    system: &System,
+    run: &Run,
+    shown: &[bool],
+    Layout { width, full, hints, .. }: Layout,
+) -> Vec<String> {
+    let mut lines = Vec::new();
     let is_shown = |(step, shown): (&Step, &bool)| *shown && step.rule == Rule::TransferWrite;
-    if !run.steps.iter().zip(shown).any(is_shown) {
-        return vec![];
+    if run.steps.iter().zip(shown).any(is_shown) {
+        let text = "next in line: the write leaves the buffer of its variable. Writes of a process reach \
+                    memory in the order in which they do so.";
+        lines.extend(wrap(text, width));
     }
-    let text = "next in line: the write leaves the buffer of its variable. Writes of a process reach \
-                memory in the order in which they do so.";
-    wrap(text, width)
+    if (1..=run.steps.len()).any(|number| is_hidden(system, run, number, full)) {
+        let how = hints.full.map_or_else(String::new, |option| format!(" (`{option}`)"));
+        let text =
+            format!("Steps about starting threads and about what is allocated are left out{how}.");
+        lines.extend(wrap(&text, width));
+    }
+    lines
 }
 
 /// What was reordered. The steps that the lines name are added to `named`.

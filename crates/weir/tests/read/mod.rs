@@ -24,7 +24,8 @@ pub fn errors(name: &str, text: &str) -> Vec<String> {
 
 /// A program in C, with the headers that it uses.
 pub fn c(text: &str) -> String {
-    let headers = ["assert", "pthread", "sched", "stdatomic", "stdint", "stdio", "stdlib", "threads"];
+    let headers =
+        ["assert", "pthread", "sched", "stdatomic", "stdint", "stdio", "stdlib", "threads"];
     let includes: String = headers.iter().map(|name| format!("#include <{name}.h>\n")).collect();
     format!("{includes}{text}\n")
 }

@@ -51,7 +51,9 @@ pub fn lines(loaded: &Loaded, run: &Run, width: usize) -> Vec<String> {
             }
         }
     }
-    let pairs = weir_check::synchronizations(system, &witness);
+    let is_shown = |number: &usize| !words::is_bookkeeping(system, &run.steps[number - 1]);
+    let mut pairs = weir_check::synchronizations(system, &witness);
+    pairs.retain(|(first, second)| is_shown(first) && is_shown(second));
     if let Some((first, second)) = pairs.first() {
         let more = match pairs.len() {
             1 => String::new(),

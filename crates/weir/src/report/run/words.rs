@@ -177,6 +177,10 @@ pub fn memory(system: &System, values: &[Cell], full: bool) -> String {
     let mut first = 0;
     let mut parts = Vec::new();
     for decl in &system.program.vars {
+        if !full && system.program.bookkeeping.contains(&VarId::new(first)) {
+            first += decl.init.len();
+            continue;
+        }
         let show = |x: usize| system.show_value(VarId::new(x), ValueId(values[x]));
         let cells = first..first + decl.init.len();
         parts.push(match decl.len {
@@ -186,6 +190,16 @@ pub fn memory(system: &System, values: &[Cell], full: bool) -> String {
         first += decl.init.len();
     }
     parts.join(" ")
+}
+
+/// Whether a step is only about what the text does not name.
+pub fn is_bookkeeping(system: &System, step: &Step) -> bool {
+    let var = match (step.event, step.transition.map(|t| system.transition(step.process, t).op)) {
+        (Some(event), _) if event.kind == EventKind::Write => event.var,
+        (_, Some(Op::Read(x, _) | Op::Write(x, _) | Op::Arw(x, ..))) => x,
+        _ => return false,
+    };
+    system.program.bookkeeping.contains(&var)
 }
 
 /// An operation, as a sentence names it.
