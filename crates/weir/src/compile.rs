@@ -103,11 +103,9 @@ fn run(task: &Task) -> Result<(Compiled, Option<Vec<PathBuf>>), Error> {
         language if language == CARGO.name => Kind::Cargo,
         _ => Kind::C,
     };
-    let define = |(name, value): &(String, String)| match (kind, &**value) {
-        // `--cfg` of Rust has no values by default.
-        (Kind::Rust | Kind::Cargo, "1") => name.clone(),
-        (Kind::Rust | Kind::Cargo, value) => format!("{name}=\"{value}\""),
-        (_, value) => format!("{name}={value}"),
+    let define = |(name, value): &(String, String)| match kind {
+        Kind::Rust | Kind::Cargo => crate::package::cfg(name, value),
+        Kind::C | Kind::Cpp => format!("{name}={value}"),
     };
     let options = Options {
         level: if task.compiler.optimized { Level::Optimized } else { Level::Source },

@@ -23,6 +23,14 @@ pub fn options(settings: &PackageSettings) -> PackageOptions {
     }
 }
 
+/// A macro that the user defines, as `--cfg` of Rust has it: without a value by default.
+pub fn cfg(name: &str, value: &str) -> String {
+    match value {
+        "1" => name.to_owned(),
+        value => format!("{name}=\"{value}\""),
+    }
+}
+
 /// The program of a name: that of its path with or without its crate, or the end of a path.
 ///
 /// # Errors

@@ -70,7 +70,7 @@ pub fn run(check: &Check, matches: &ArgMatches, limits: LimitArgs) -> Status {
     let settings = sources.settings();
     let options = Options {
         level: if sources.optimized { Level::Optimized } else { Level::Source },
-        defines: sources.defines.clone(),
+        defines: settings.defines.iter().map(|(name, value)| package::cfg(name, value)).collect(),
         flags: sources.flags.iter().map(Into::into).collect(),
         ..Options::default()
     };
