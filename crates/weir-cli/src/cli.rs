@@ -8,6 +8,7 @@ pub mod game;
 pub mod litmus;
 pub mod live;
 pub mod options;
+pub mod package;
 pub mod reduce;
 pub mod step;
 pub mod test;
@@ -108,6 +109,11 @@ pub enum Command {
     Outcomes(Outcomes),
     /// Compare the answers under several memory models
     Compare(Compare),
+    /// Take the place of clang in a build, and write what is compiled for `weir check`
+    Cc(Compiler),
+    /// Take the place of clang++ in a build, and write what is compiled for `weir check`
+    #[command(name = "c++")]
+    Cxx(Compiler),
     /// Find the least fences that repair a program, or those that it does not need
     Fences(fences::Fences),
     /// Check a witness, a certificate or a strategy, independently of the engines
@@ -164,7 +170,14 @@ impl Command {
     /// What stands for no file.
     pub fn expand(&mut self) -> Result<(), String> {
         let programs = match self {
-            Self::Check(args) => &mut args.programs,
+            // The words are names of tests.
+            Self::Check(args) if args.tests.as_cargo => return Ok(()),
+            Self::Check(args) => {
+                for file in &mut args.programs.files {
+                    *file = files::manifest_in(file).unwrap_or_else(|| file.clone());
+                }
+                &mut args.programs
+            }
             Self::Outcomes(args) => &mut args.programs,
             Self::Compare(args) => &mut args.programs,
             Self::Fences(args) => &mut args.programs,
@@ -223,6 +236,8 @@ impl Command {
             Self::Litmus(args) => (args.command.files(), vec![]),
             Self::Models(_)
             | Self::Doctor
+            | Self::Cc(_)
+            | Self::Cxx(_)
             | Self::Reduce(_)
             | Self::Serve(_)
             | Self::Lsp(_)
@@ -271,6 +286,8 @@ impl Command {
             | Self::Fmt(_)
             | Self::Litmus(_)
             | Self::Doctor
+            | Self::Cc(_)
+            | Self::Cxx(_)
             | Self::Explain(_)
             | Self::Completions(_)
             | Self::Man(_)
@@ -286,6 +303,7 @@ pub const MODELS_HELP: &str = "A memory model: `sc`, `tso`, `pso`, `nsw`, `c11` 
 
 #[derive(Debug, Args)]
 #[command(mut_arg("models", |arg| arg.help(MODELS_HELP)))]
+#[command(mut_arg("files", |arg| arg.required(false).required_unless_present("as_cargo")))]
 pub struct Check {
     #[command(flatten)]
     pub programs: Programs,
@@ -308,6 +326,8 @@ pub struct Check {
     pub spill: Option<PathBuf>,
     #[command(flatten)]
     pub cluster: cluster::ClusterArgs,
+    #[command(flatten)]
+    pub tests: package::TestsArgs,
     /// Print statistics of the search
     #[arg(long)]
     pub stats: bool,
@@ -380,6 +400,19 @@ pub struct Robust {
     /// Print statistics of the search
     #[arg(long)]
     pub stats: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true)]
+#[command(after_help = "\
+All arguments are for the compiler. The module of `a.o` is written to `a.o.ll`, and all modules of a
+program `prog` to `prog.ll`.
+
+Example: make CC=\"weir cc\" && weir check prog.ll")]
+pub struct Compiler {
+    /// The arguments of the compiler
+    #[arg(value_name = "ARGUMENT", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub arguments: Vec<OsString>,
 }
 
 /// What the servers ask of a process that reads a text for them.

@@ -15,6 +15,18 @@ use weir_front::MAX_TEXT;
 
 use crate::output::pass_over;
 
+/// The file that says what a Cargo package is.
+pub const MANIFEST: &str = "Cargo.toml";
+
+/// The `Cargo.toml` of a directory that is a Cargo package.
+pub fn manifest_in(word: &str) -> Option<String> {
+    let manifest = match word {
+        "." | "./" => PathBuf::from(MANIFEST),
+        word => Path::new(word).join(MANIFEST),
+    };
+    manifest.is_file().then(|| manifest.to_string_lossy().into_owned())
+}
+
 /// The files that the arguments name, and whether a directory or a pattern is among the arguments.
 ///
 /// # Errors

@@ -34,6 +34,7 @@ pub use commands::serve::answer as answer_request;
 
 use cli::{Cli, Command, LimitArgs, batch};
 use commands::batch::run::Running;
+use weir_compile::Kind;
 
 /// What `weir` says without arguments.
 const BEGIN: &str = "\
@@ -49,12 +50,50 @@ A FILE is a program: `.weir`, `.c`, `.rs`, `.litmus`, `.pml`, `.rmm` or `.txt`.
 Usage: weir [OPTIONS] <COMMAND>
 ";
 
+/// What `cargo weir` says of itself.
+const CARGO: &str = "\
+Checks the tests of a Cargo package: each is a program, and all of its runs are searched.
+
+Usage: cargo weir [test] [OPTIONS] [NAME]...
+
+A NAME is a part of the names of tests. What is built is chosen as for `cargo test`: --lib, --tests,
+--test NAME, -p SPEC, --workspace, --features FEATURES, --all-features, --no-default-features,
+--manifest-path PATH. --exact, --skip, --ignored and --include-ignored are as for tests. --loom
+compiles with `--cfg loom`. --each SECONDS limits the time of each test, and --jobs N checks so many
+at a time. One test is reported in full, several in a line each.
+
+All other options are those of `weir check`: `weir check --help` lists them.
+";
+
+/// Runs `cargo weir` with these words, of which the first is the name of the program, and says how to exit.
+pub fn cargo(words: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let mut words: Vec<OsString> = words.into_iter().skip(1).collect();
+    // Cargo names the command first, and `test` is what a person is used to.
+    for name in ["weir", "test"] {
+        if words.first().is_some_and(|word| word == name) {
+            words.remove(0);
+        }
+    }
+    if words.iter().any(|word| word == "-h" || word == "--help") {
+        output::print(CARGO);
+        return output::finish(Status::Fine).into();
+    }
+    // Behind `--` are options of the test harness, which are ours as well.
+    words.retain(|word| word != "--");
+    let check = ["weir", "check", "--as-cargo"].map(OsString::from);
+    run(check.into_iter().chain(words))
+}
+
 /// Runs `weir` with these words, of which the first is its own name, and says how to exit.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     let words: Vec<OsString> = words.into_iter().collect();
     if words.len() == 1 {
         output::say_again(BEGIN);
         return Status::Wrong.into();
+    }
+    // All words are for the compiler, also those that are options of Weir elsewhere.
+    if let Some(kind) = commands::cc::kind(&words[1]) {
+        return commands::cc::run(kind, &words[2..]);
     }
     let (mut cli, matches) = match Cli::parse_with_matches(words) {
         Ok(parsed) => parsed,
@@ -65,6 +104,16 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         output::print_errors_as_json();
     }
     let expanded = cli.command.expand();
+    if let (Ok(()), Command::Check(args)) = (&expanded, &mut cli.command) {
+        match commands::package::is_about(args) {
+            Ok(true) => {
+                limits::set(LimitArgs::default());
+                return output::finish(commands::package::run(args, &matches, cli.limits)).into();
+            }
+            Ok(false) => {}
+            Err(message) => return output::fail(&message).into(),
+        }
+    }
     let batch = match expanded.and_then(|()| batch::of(&cli, &matches)) {
         Ok(batch) => batch,
         Err(message) => return output::fail(&message).into(),
@@ -101,6 +150,9 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Graph(args) => commands::graph::run(args),
         Command::Models(args) => commands::models::run(args),
         Command::Doctor => commands::doctor::run(),
+        // They were run above, unless an option of Weir comes first.
+        Command::Cc(args) => return commands::cc::run(Kind::C, &args.arguments),
+        Command::Cxx(args) => return commands::cc::run(Kind::Cpp, &args.arguments),
         Command::Litmus(args) => commands::litmus::run(args),
         Command::Channel(args) => commands::channel::run(args),
         Command::Game(args) => commands::game::run(args),

@@ -15,6 +15,7 @@ use weir::report::statistics::{details, guessing};
 use weir::report::table::{MOST_CELL, Table};
 use weir::{Finding, Report, Verdict};
 use weir_front::columns::{shortened, spaces};
+use weir_front::compiled::CARGO;
 
 use crate::output::{HINTS, paint};
 use crate::terminal::{self, NEUTRAL, QUIET, STRONG, style};
@@ -44,7 +45,11 @@ pub fn mark(finding: &Finding) -> (&'static str, Style) {
 
 /// The first lines of a report: what it is about, and what answers leave open.
 pub fn heading(report: &Report) -> String {
-    let mut out = format!("{} {}\n", paint(STRONG, &report.file), report.about);
+    let mut out = match CARGO.has_file(&report.file) {
+        // The file has many programs.
+        true => format!("{} of {} {}\n", paint(STRONG, &report.program), report.file, report.about),
+        false => format!("{} {}\n", paint(STRONG, &report.file), report.about),
+    };
     for caveat in &report.caveats {
         let _ = writeln!(out, "({})", weir_front::escape::escape_line(caveat));
     }

@@ -95,6 +95,14 @@ fn steady(line: &str) -> String {
     {
         return counts.to_owned();
     }
+    // A test of a package: its verdict, its time, its name.
+    if let Some((verdict, rest)) = line.split_once(" s  ")
+        && let Some((verdict, time)) = verdict.rsplit_once(' ')
+        && ["✓ holds", "✗ violated", "? unknown", "! error"].contains(&verdict.trim_end())
+        && time.parse::<f64>().is_ok()
+    {
+        return format!("{} {rest}", verdict.trim_end());
+    }
     match line.strip_prefix("Time ").and_then(|l| l.rsplit_once(' ')) {
         Some((name, _)) => format!("Time {name}"),
         None => line.to_owned(),

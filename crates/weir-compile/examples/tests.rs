@@ -16,10 +16,9 @@ fn main() -> Result<(), weir_compile::Error> {
             binary.kind,
             binary.name,
             binary.package,
-            binary.module.display()
+            binary.modules[0].display()
         );
-        let modules = package::modules(&built, binary)?;
-        println!("  modules: {:?}", modules.iter().map(|m| &m.name).collect::<Vec<_>>());
+        println!("  modules: {:?}", binary.modules);
         for test in &binary.tests {
             println!(
                 "  {}{}: {:?}",

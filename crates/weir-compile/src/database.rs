@@ -1,21 +1,29 @@
 //! Projects in C and C++: `compile_commands.json`, and clang's place in a build.
 //!
 //! A compilation database lists for each source in which folder and with which command it is
-//! compiled. [`database`] takes the options that matter from the commands and compiles each source
-//! to a module. [`cc`] takes the place of clang in a build: it does what it is told, and also
-//! writes the module of each source beside its object.
+//! compiled. [`database`] takes the options that matter from the commands, [`compile_all`] compiles each source
+//! to a module, and [`joined`] picks those that belong to one program.
+//!
+//! [`cc`] takes the place of clang in a build: it does what it is told, and also writes the module of each source beside its
+//! object. `a.o` has its module in `a.o.ll`. When it links a program, it writes all modules of the program, one after the other,
+//! to one file: those of `prog` are in `prog.ll`.
 //!
 //! Options that say what is written, or how much is optimized, are left out, since those of
 //! [`Options`] count. Also left out are plugins and options for other compilers' passes, with their
 //! values.
 
+use crate::join::{self, Symbols};
 use crate::tools::{Kind, Tool, Tools};
-use crate::{Compiled, Error, Options, clang, kind_of};
+use crate::{Compiled, Error, Module, Options, clang, kind_of};
 use serde_json::Value;
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 /// The largest database that is read.
 const MAX_DATABASE: u64 = 256 << 20;
@@ -50,7 +58,9 @@ pub fn database(path: &Path) -> Result<Vec<Entry>, Error> {
     let list = value
         .as_array()
         .ok_or_else(|| wrong("no compilation database: it is no list".to_owned()))?;
-    let base = path.parent().unwrap_or(Path::new("."));
+    // Commands are run in other folders.
+    let path_here = std::path::absolute(path).map_err(|e| Error::file(path, &e))?;
+    let base = path_here.parent().unwrap_or(Path::new("/"));
     let mut entries = Vec::new();
     for (number, item) in list.iter().enumerate() {
         let field = |name: &str| item[name].as_str();
@@ -66,7 +76,8 @@ pub fn database(path: &Path) -> Result<Vec<Entry>, Error> {
                 return Err(wrong(format!("entry {number} has no `arguments` and no `command`")));
             }
         };
-        let directory = base.join(directory);
+        // Without `.` in the middle, which users would see.
+        let directory: PathBuf = base.join(directory).components().collect();
         if !matches!(kind_of(Path::new(file)), Ok(Kind::C | Kind::Cpp)) {
             continue;
         }
@@ -89,51 +100,173 @@ pub fn compile_entry(entry: &Entry, tools: &Tools, options: &Options) -> Result<
     clang::compile_with(input, &tools.get(kind)?, &flags, Some(&entry.directory), options)
 }
 
-/// Does what clang is told, and writes the module of each source beside its object: `a.o` and
-/// `a.ll`. The object of `-o a.o` is `a.o`; without `-o` it is named after the source. Returns
-/// clang's status, and the modules.
+/// A source of a project, compiled.
+#[derive(Clone, Debug)]
+pub struct Unit {
+    /// The source.
+    pub file: PathBuf,
+    /// What the compiler has read for it.
+    pub reads: Vec<PathBuf>,
+    module: Module,
+    symbols: Vec<String>,
+}
+
+impl Unit {
+    /// Whether it defines a function of this name, which other sources can call. In C++ the name may be a part of the symbol.
+    pub fn defines(&self, function: &str) -> bool {
+        let last = function.rsplit("::").next().unwrap_or(function);
+        let mangled = format!("{}{last}", last.len());
+        let is_it = |symbol: &String| {
+            symbol == function || symbol.starts_with("_Z") && symbol.contains(&mangled)
+        };
+        self.symbols.iter().any(is_it)
+    }
+}
+
+/// Compiles sources of a project, several at a time. A source that is listed twice is compiled once, as it is listed first.
 ///
 /// # Errors
-/// If there is no clang, or a module cannot be made although clang has compiled the source.
+/// As [`compile`](crate::compile), for the first source in the list that has an error.
+pub fn compile_all(
+    entries: &[Entry],
+    tools: &Tools,
+    options: &Options,
+) -> Result<Vec<Unit>, Error> {
+    let mut files = HashSet::new();
+    let entries: Vec<&Entry> = entries.iter().filter(|entry| files.insert(&entry.file)).collect();
+    let next = AtomicUsize::new(0);
+    let done = Mutex::new(Vec::new());
+    let jobs = thread::available_parallelism().map_or(1, usize::from).min(entries.len());
+    thread::scope(|scope| {
+        for _ in 0..jobs {
+            scope.spawn(|| {
+                while let Some((number, entry)) = {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    entries.get(number).map(|entry| (number, entry))
+                } {
+                    let unit =
+                        compile_entry(entry, tools, options).map(|compiled| unit(entry, compiled));
+                    let is_wrong = unit.is_err();
+                    done.lock().unwrap_or_else(PoisonError::into_inner).push((number, unit));
+                    if is_wrong {
+                        // Sources before it are being compiled, and none after it is of interest.
+                        next.store(entries.len(), Ordering::Relaxed);
+                    }
+                }
+            });
+        }
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|(number, _)| *number);
+    done.into_iter().map(|(_, unit)| unit).collect()
+}
+
+fn unit(entry: &Entry, compiled: Compiled) -> Unit {
+    let mut modules = compiled.modules.into_iter();
+    let module = modules.next().unwrap_or(Module { name: String::new(), text: String::new() });
+    let symbols = Symbols::of(&module.text).defined;
+    Unit { file: entry.file.clone(), reads: compiled.reads, module, symbols }
+}
+
+/// The modules of a program that begins in one of these sources: its own comes first, then those that define what it uses.
+pub fn joined(units: Vec<Unit>, first: usize) -> Vec<Module> {
+    let mut modules: Vec<Module> = units.into_iter().map(|unit| unit.module).collect();
+    if first < modules.len() {
+        modules[..=first].rotate_right(1);
+    }
+    join::only_needed(modules)
+}
+
+/// What [`cc`] has done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Built {
+    /// The status of clang.
+    pub status: i32,
+    /// The modules that were written: one for each source that was compiled to an object, or the one of a program.
+    pub modules: Vec<PathBuf>,
+    /// What is not in them, and why. The build goes on.
+    pub notes: Vec<String>,
+}
+
+/// Does what clang is told, and writes the modules of sources and programs.
+///
+/// # Errors
+/// If there is no clang.
 pub fn cc(
     kind: Kind,
     arguments: &[OsString],
     tools: &Tools,
     options: &Options,
-) -> Result<(i32, Vec<PathBuf>), Error> {
+) -> Result<Built, Error> {
     let tool = tools.get(kind)?;
     // The build sees what clang writes, and has no time limit here.
     let status = Command::new(&tool.path)
         .args(arguments)
         .status()
         .map_err(|e| Error::Failed { program: tool.path.clone(), text: e.to_string() })?;
-    let code = status.code().unwrap_or(1);
+    let mut built = Built { status: status.code().unwrap_or(1), ..Built::default() };
     let parts = Parts::of(arguments);
-    if code != 0 || parts.no_object {
-        return Ok((code, Vec::new()));
+    if built.status != 0 || parts.no_object {
+        return Ok(built);
     }
-    let mut modules = Vec::new();
+    let mut program = String::new();
     for source in &parts.sources {
-        let input = clang::Input { kind: kind_of(source)?, file: source, text: None };
-        let compiled = clang::compile_with(
-            input,
-            &compiler(source, &tool, tools)?,
-            &parts.flags,
-            None,
-            options,
-        )?;
-        let module = match (&parts.output, parts.sources.len()) {
-            (Some(output), 1) => output.with_extension("ll"),
-            // A program of several sources: each module lies beside it.
-            (Some(output), _) => {
-                output.with_file_name(source.file_name().unwrap_or_default()).with_extension("ll")
+        let compiled = kind_of(source).and_then(|kind| {
+            let input = clang::Input { kind, file: source, text: None };
+            let compiler = compiler(source, &tool, tools)?;
+            clang::compile_with(input, &compiler, &parts.flags, None, options)
+        });
+        let text = match &compiled {
+            Ok(compiled) => &compiled.modules[0].text,
+            Err(error) => {
+                built.notes.push(format!("{} has no module: {error}", source.display()));
+                continue;
             }
-            (None, _) => PathBuf::from(source.file_name().unwrap_or_default()).with_extension("ll"),
         };
-        write(&module, &compiled.modules[0].text)?;
-        modules.push(module);
+        if parts.links {
+            program += text;
+            program.push('\n');
+            continue;
+        }
+        let object = parts.output.clone().unwrap_or_else(|| {
+            PathBuf::from(source.file_name().unwrap_or_default()).with_extension("o")
+        });
+        put_module(module_of(&object), text, &mut built);
     }
-    Ok((code, modules))
+    if parts.links {
+        for object in &parts.objects {
+            match fs::read_to_string(module_of(object)) {
+                Ok(text) => {
+                    program += &text;
+                    program.push('\n');
+                }
+                Err(_) => built.notes.push(format!(
+                    "{} has no module beside it: what it defines is unknown to Weir",
+                    object.display()
+                )),
+            }
+        }
+        if !program.is_empty() {
+            let output = parts.output.clone().unwrap_or_else(|| PathBuf::from("a.out"));
+            put_module(module_of(&output), &program, &mut built);
+        }
+    }
+    Ok(built)
+}
+
+/// The file of the module of an object or a program: it has `.ll` behind its name.
+fn module_of(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".ll");
+    PathBuf::from(name)
+}
+
+/// Writes a module.
+fn put_module(path: PathBuf, text: &str, built: &mut Built) {
+    match write(&path, text) {
+        Ok(()) => built.modules.push(path),
+        Err(error) => built.notes.push(format!("a module cannot be written: {error}")),
+    }
 }
 
 /// The compiler for one of several sources: clang compiles C++ by its ending, too.
@@ -157,9 +290,13 @@ fn write(path: &Path, text: &str) -> Result<(), Error> {
 struct Parts {
     flags: Vec<OsString>,
     sources: Vec<PathBuf>,
+    /// What is linked besides: objects and archives.
+    objects: Vec<PathBuf>,
     output: Option<PathBuf>,
     /// Nothing is compiled to an object: `-E`, `-M`, `-fsyntax-only`, `--version`.
     no_object: bool,
+    /// A program is made, or a shared library: there is no `-c` and no `-S`.
+    links: bool,
 }
 
 /// Options that are left out, and the word after them too.
@@ -183,15 +320,17 @@ const KEPT_WITH_VALUE: &[&str] = &[
 
 impl Parts {
     fn of(words: &[OsString]) -> Parts {
-        let mut parts = Parts::default();
+        let mut parts = Parts { links: true, ..Parts::default() };
         let mut words = words.iter();
         let mut only_files = false;
         while let Some(word) = words.next() {
             let text = word.to_string_lossy();
             if only_files || !text.starts_with('-') || text == "-" {
-                // Objects and archives are for the linker.
-                if matches!(kind_of(Path::new(word)), Ok(Kind::C | Kind::Cpp)) {
-                    parts.sources.push(PathBuf::from(word));
+                let path = PathBuf::from(word);
+                if matches!(kind_of(&path), Ok(Kind::C | Kind::Cpp)) {
+                    parts.sources.push(path);
+                } else if path.extension().is_some_and(|e| e == "o" || e == "a") {
+                    parts.objects.push(path);
                 }
                 continue;
             }
@@ -218,8 +357,8 @@ impl Parts {
                 option if option.starts_with("-o") => {
                     parts.output = Some(PathBuf::from(&option[2..]));
                 }
-                "-c" | "-S" | "-emit-llvm" | "-MD" | "-MMD" | "-MP" | "-MG" | "-MV" | "-flto"
-                | "-pipe" => {}
+                "-c" | "-S" => parts.links = false,
+                "-emit-llvm" | "-MD" | "-MMD" | "-MP" | "-MG" | "-MV" | "-flto" | "-pipe" => {}
                 option if leaves_out(option) => {}
                 _ => parts.flags.push(word.clone()),
             }
@@ -303,8 +442,9 @@ mod tests {
             ["-std=c11", "-DN=3", "-I", "inc", "-include", "x.h", "-Wall"].map(OsString::from)
         );
         assert_eq!(parts.sources, [PathBuf::from("a.c")]);
+        assert_eq!(parts.objects, [PathBuf::from("b.o")]);
         assert_eq!(parts.output, Some(PathBuf::from("out/a.o")));
-        assert!(!parts.no_object);
+        assert!(!parts.no_object && !parts.links);
         assert!(Parts::of(&["-E".into(), "a.c".into()]).no_object);
     }
 }

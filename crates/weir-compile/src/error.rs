@@ -31,6 +31,11 @@ pub enum Error {
         /// The limit.
         limit: Duration,
     },
+    /// The compiler was ended because the user said so.
+    Stopped {
+        /// The program that was run.
+        program: PathBuf,
+    },
     /// The compiler wrote too much and was ended.
     TooLarge {
         /// The program that was run.
@@ -78,6 +83,7 @@ impl fmt::Display for Error {
             Error::TimedOut { program, limit } => {
                 write!(f, "{} was ended after {} s", program.display(), limit.as_secs_f32())
             }
+            Error::Stopped { program } => write!(f, "{} was interrupted", program.display()),
             Error::TooLarge { program, limit } => {
                 write!(f, "{} was ended: it wrote more than {limit} bytes", program.display())
             }

@@ -21,14 +21,21 @@ impl Symbols {
     pub(crate) fn of(text: &str) -> Symbols {
         let mut symbols = Symbols::default();
         for line in text.lines() {
+            let is_own = |rest: &str| ["internal ", "private "].iter().any(|l| rest.starts_with(l));
             let (to, at) = if let Some(rest) = line.strip_prefix("declare ") {
                 (&mut symbols.used, rest.find('@').map(|at| &rest[at..]))
             } else if let Some(rest) = line.strip_prefix("define ") {
+                if is_own(rest) {
+                    continue;
+                }
                 (&mut symbols.defined, rest.find('@').map(|at| &rest[at..]))
             } else if line.starts_with('@') {
-                let external =
-                    line.split_once(" = ").is_some_and(|(_, rest)| rest.starts_with("external "));
-                (if external { &mut symbols.used } else { &mut symbols.defined }, Some(line))
+                let rest = line.split_once(" = ").map_or("", |(_, rest)| rest);
+                if is_own(rest) {
+                    continue;
+                }
+                let is_external = rest.starts_with("external ") || rest.starts_with("extern_weak ");
+                (if is_external { &mut symbols.used } else { &mut symbols.defined }, Some(line))
             } else {
                 continue;
             };
@@ -93,8 +100,9 @@ mod tests {
             "define void @main() {\ndeclare i64 @\"a b\"(i64)\n@x = external thread_local global i32\n",
             "define i64 @\"a b\"(i64 %0) unnamed_addr {\n  call void @c()\ndeclare void @c()\n",
             "define void @d() {\ndeclare void @main()",
-            "@x = internal thread_local global i32 0, align 4\n@y = external global i32",
+            "@x = thread_local global i32 0, align 4\n@y = external global i32",
             "define void @c() {\n}",
+            "define internal void @c() {\n}\n@x = private constant i32 0",
         ];
         let symbols: Vec<Symbols> = texts.iter().map(|text| Symbols::of(text)).collect();
         assert_eq!(symbols[0].used, ["a b", "x"]);

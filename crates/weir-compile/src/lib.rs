@@ -46,6 +46,7 @@ mod harness;
 mod join;
 pub mod package;
 mod process;
+mod prune;
 mod rust;
 mod stand_in;
 mod symbols;
@@ -54,6 +55,7 @@ mod tools;
 
 pub use error::Error;
 pub use process::Limits;
+pub use temporary::Folder;
 pub use tools::{Kind, LLVM, Names, RUSTC, Row, Tool, Tools};
 
 use std::ffi::OsString;
@@ -101,7 +103,7 @@ pub struct Module {
 }
 
 /// A test of Rust, which is a program of its own.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Test {
     /// Its path in its crate, such as `tests::first`.
     pub name: String,
@@ -109,6 +111,10 @@ pub struct Test {
     pub symbol: Option<String>,
     /// Whether it is left out unless it is asked for.
     pub ignored: bool,
+    /// Whether it passes if it panics.
+    pub panics: bool,
+    /// The file and the line, from 1, in which it begins, if the harness tells.
+    pub place: Option<(PathBuf, usize)>,
 }
 
 /// What a compiler has made of a file.

@@ -8,15 +8,18 @@
 //! and no lock file changes.
 //!
 //! What has been built is kept in a folder of its own, and Cargo builds again only what has
-//! changed.
+//! changed. A program with tests can be described in a file ([`TestBinary::write`]), so that other processes read its
+//! modules without Cargo.
 
 use crate::join::{self, Symbols};
 use crate::process::{self, Limits};
 use crate::stand_in::{self, StandIn};
-use crate::{Error, Kind, Level, Module, Options, Test, Tool, Tools, harness, rust, symbols};
-use serde_json::Value;
+use crate::{
+    Error, Kind, Level, Module, Options, Test, Tool, Tools, harness, prune, rust, symbols,
+};
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -35,27 +38,37 @@ pub struct PackageOptions {
     pub offline: bool,
     /// Limits on Cargo. Those of [`Options`] are for one compiler.
     pub limits: Limits,
+    /// Is called before Cargo runs if nothing of the package has been built before, which takes long.
+    pub first: fn(),
 }
 
 impl Default for PackageOptions {
     /// All tests, and an hour.
     fn default() -> PackageOptions {
         let limits = Limits { time: Duration::from_secs(3600), ..Limits::default() };
-        PackageOptions { cargo: Vec::new(), loom: false, target: None, offline: false, limits }
+        let first = || {};
+        PackageOptions {
+            cargo: Vec::new(),
+            loom: false,
+            target: None,
+            offline: false,
+            limits,
+            first,
+        }
     }
 }
 
 /// The tests of a package.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Package {
     /// One for each target with tests: the library, each file in `tests`.
     pub binaries: Vec<TestBinary>,
     /// The modules of all libraries, by the crates that are used.
     pub libraries: Vec<PathBuf>,
-    /// The modules of the stand-ins.
-    pub stand_ins: Vec<Module>,
     /// What Cargo and the compiler wrote.
     pub warnings: String,
+    /// The stand-ins, whose modules may be in a temporary folder.
+    _stand_in: StandIn,
 }
 
 /// A program with tests.
@@ -69,8 +82,8 @@ pub struct TestBinary {
     pub kind: String,
     /// The program itself, which runs natively.
     pub program: PathBuf,
-    /// Its own module.
-    pub module: PathBuf,
+    /// The modules of its tests: its own comes first, then those of libraries and stand-ins that define what it uses.
+    pub modules: Vec<PathBuf>,
     /// Its tests.
     pub tests: Vec<Test>,
     /// The symbol of its `main`, if it is without the test harness.
@@ -95,11 +108,15 @@ pub fn package(
     let cargo = tools.get(Kind::Cargo)?;
     let rustc = tools.get(Kind::Rust)?;
     let manifest = manifest.canonicalize().map_err(|e| Error::file(manifest, &e))?;
-    let stand_in = StandIn::get(&rustc, options.cache.as_deref())?;
     let target = match &package.target {
-        Some(target) => target.clone(),
+        Some(target) => std::path::absolute(target).map_err(|e| Error::file(target, &e))?,
         None => target_folder(&manifest, options)?,
     };
+    let has_stand_in = StandIn::is_there(&rustc, options.cache.as_deref());
+    if !has_stand_in {
+        (package.first)();
+    }
+    let stand_in = StandIn::get(&rustc, options.cache.as_deref())?;
     // The folder of the stand-ins has their version in its name: with others, all is built again.
     let version = stand_in
         .folder()
@@ -108,6 +125,9 @@ pub fn package(
         .unwrap_or_default();
     let level = if options.level == Level::Optimized { "optimized" } else { "source" };
     let target = target.join(format!("{version}-{level}"));
+    if has_stand_in && !target.is_dir() {
+        (package.first)();
+    }
     let host = rustc.text.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default();
     if host.is_empty() {
         let text = "it does not say for which system it compiles".to_owned();
@@ -125,8 +145,8 @@ pub fn package(
     let mut built = Package {
         binaries: Vec::new(),
         libraries: Vec::new(),
-        stand_ins: stand_in.modules()?,
         warnings: String::from_utf8_lossy(&ended.stderr).into_owned(),
+        _stand_in: stand_in,
     };
     for message in messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
         if message["reason"] == "compiler-artifact" {
@@ -138,38 +158,130 @@ pub fn package(
     built
         .binaries
         .sort_by(|a, b| (&a.package, &a.kind, &a.name).cmp(&(&b.package, &b.kind, &b.name)));
+    find_modules(&mut built)?;
     Ok(built)
 }
 
-/// The modules of a test, read: its own, and those of libraries and stand-ins that define what it
-/// uses.
-///
-/// # Errors
-/// If a file cannot be read.
-pub fn modules(package: &Package, binary: &TestBinary) -> Result<Vec<Module>, Error> {
-    let mut symbols = vec![Symbols::of(&read(&binary.module)?)];
+/// Finds out which modules the tests of each program need.
+fn find_modules(built: &mut Package) -> Result<(), Error> {
+    let stand_ins = built._stand_in.files().map(|(_, path)| path);
+    let shared: Vec<PathBuf> = built.libraries.iter().cloned().chain(stand_ins).collect();
     // Only the symbols are kept: what is not needed can be large.
-    for library in &package.libraries {
-        symbols.push(Symbols::of(&read(library)?));
+    let symbols = |path: &PathBuf| Ok(Symbols::of(&read(path)?));
+    let mut all = vec![Symbols::default()];
+    for path in &shared {
+        all.push(symbols(path)?);
     }
-    symbols.extend(package.stand_ins.iter().map(|module| Symbols::of(&module.text)));
-    let mut modules = Vec::new();
-    for number in join::needed(&symbols) {
-        let path =
-            if number == 0 { Some(&binary.module) } else { package.libraries.get(number - 1) };
-        modules.push(match path {
-            Some(path) => {
-                let name =
-                    path.file_stem().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-                Module { name, text: read(path)? }
-            }
-            None => package.stand_ins[number - 1 - package.libraries.len()].clone(),
-        });
+    for binary in &mut built.binaries {
+        all[0] = symbols(&binary.modules[0])?;
+        let needed = join::needed(&all).into_iter().filter_map(|number| number.checked_sub(1));
+        binary.modules.extend(needed.map(|number| shared[number].clone()));
     }
-    Ok(modules)
+    Ok(())
 }
 
-/// The largest module that is read.
+/// A program of a package: a test, or a target without the test harness.
+#[derive(Clone, Debug)]
+pub struct Program<'b> {
+    /// Its path with the name of its crate, such as `queue::tests::first`, or `queue::main`.
+    pub name: String,
+    /// The target that it is in.
+    pub binary: &'b TestBinary,
+    /// The test, as its harness describes it. Without a harness, the path of `main` and its symbol.
+    pub test: Test,
+}
+
+impl TestBinary {
+    /// Its tests, or itself if it has no test harness.
+    pub fn programs(&self) -> impl Iterator<Item = Program<'_>> {
+        let main = self.entry.as_ref().map(|symbol| Test {
+            name: "main".to_owned(),
+            symbol: Some(symbol.clone()),
+            ..Test::default()
+        });
+        let crate_name = self.name.replace('-', "_");
+        self.tests.iter().cloned().chain(main).map(move |test| Program {
+            name: format!("{crate_name}::{}", test.name),
+            binary: self,
+            test,
+        })
+    }
+
+    /// Reads what the program needs that begins with the function of this symbol.
+    ///
+    /// # Errors
+    /// If a file cannot be read.
+    pub fn read(&self, symbol: &str) -> Result<Vec<Module>, Error> {
+        let module = |path: &PathBuf| {
+            let name = path.file_stem().map(|n| n.to_string_lossy().into_owned());
+            Ok(Module { name: name.unwrap_or_default(), text: read(path)? })
+        };
+        let modules: Vec<Module> = self.modules.iter().map(module).collect::<Result<_, _>>()?;
+        Ok(prune::reachable(modules, symbol))
+    }
+
+    /// Describes it in a file.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn write(&self, path: &Path) -> Result<(), Error> {
+        let shown = |path: &Path| path.to_string_lossy().into_owned();
+        let tests = self.tests.iter().map(|test| {
+            let place = test.place.as_ref().map(|(file, line)| json!([shown(file), line]));
+            json!({ "name": test.name, "symbol": test.symbol, "ignored": test.ignored, "panics": test.panics, "place": place })
+        });
+        let value = json!({
+            "package": self.package,
+            "name": self.name,
+            "kind": self.kind,
+            "program": shown(&self.program),
+            "modules": self.modules.iter().map(|path| shown(path)).collect::<Vec<_>>(),
+            "tests": tests.collect::<Vec<_>>(),
+            "entry": self.entry,
+        });
+        fs::write(path, value.to_string()).map_err(|e| Error::file(path, &e))
+    }
+
+    /// Reads such a description.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or is none.
+    pub fn open(path: &Path) -> Result<TestBinary, Error> {
+        let text = fs::read_to_string(path).map_err(|e| Error::file(path, &e))?;
+        let value: Value = serde_json::from_str(&text).unwrap_or_default();
+        let found = described(&value);
+        found.ok_or_else(|| Error::File {
+            path: path.to_owned(),
+            text: "it does not describe a program with tests".to_owned(),
+        })
+    }
+}
+
+fn described(value: &Value) -> Option<TestBinary> {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let test = |value: &Value| {
+        let place = value["place"][0].as_str().zip(value["place"][1].as_u64());
+        Some(Test {
+            name: text(&value["name"])?,
+            symbol: text(&value["symbol"]),
+            ignored: value["ignored"] == true,
+            panics: value["panics"] == true,
+            place: place.and_then(|(file, line)| Some((file.into(), usize::try_from(line).ok()?))),
+        })
+    };
+    let modules = value["modules"].as_array()?;
+    Some(TestBinary {
+        package: text(&value["package"])?,
+        name: text(&value["name"])?,
+        kind: text(&value["kind"])?,
+        program: text(&value["program"])?.into(),
+        modules: modules.iter().map(|path| Some(text(path)?.into())).collect::<Option<_>>()?,
+        tests: value["tests"].as_array()?.iter().map(test).collect::<Option<_>>()?,
+        entry: text(&value["entry"]),
+    })
+}
+
+/// The largest module that is read, in bytes.
 const MAX_MODULE: u64 = 1 << 30;
 
 /// The text of a module.
@@ -195,6 +307,7 @@ fn command(
     flags.push(' ');
     flags.push_str(rust::level(options.level));
     let mut command = Command::new(&cargo.path);
+    command.env_remove("CARGO_ENCODED_RUSTFLAGS");
     command.args(["test", "--no-run", "--message-format=json-render-diagnostics", "--color=never"]);
     command.arg("--manifest-path").arg(manifest);
     if package.offline {
@@ -203,21 +316,26 @@ fn command(
     if let Some(folder) = manifest.parent() {
         command.current_dir(folder);
     }
-    // The user's own flags are kept, and come first.
-    let mut rustflags = std::env::var("RUSTFLAGS").unwrap_or_default();
+    // The user's own flags are kept, and come first. Cargo takes flags from one place only: without any, those of its configuration
+    // count.
+    let own = std::env::var("RUSTFLAGS").unwrap_or_default();
+    let mut flags_of_all: Vec<OsString> = own.split_whitespace().map(OsString::from).collect();
     for define in options.defines.iter().map(String::as_str).chain(package.loom.then_some("loom")) {
-        rustflags.push_str(" --cfg ");
-        rustflags.push_str(define);
+        flags_of_all.extend(["--cfg".into(), define.into()]);
+    }
+    flags_of_all.extend(options.flags.iter().cloned());
+    if !flags_of_all.is_empty() {
+        command.env("CARGO_ENCODED_RUSTFLAGS", flags_of_all.join(OsStr::new("\u{1f}")));
+    } else if std::env::var_os("RUSTFLAGS").is_some() {
+        command.env_remove("RUSTFLAGS");
     }
     command
-        .env("RUSTFLAGS", rustflags)
         .env("RUSTC", &rustc.path)
         .env("RUSTC_WRAPPER", stand_in.folder().join(stand_in::WRAPPER))
         .env("WEIR_FLAGS", flags)
         .env("CARGO_INCREMENTAL", "0")
         .env("LC_ALL", "C")
         .env_remove("RUSTC_WORKSPACE_WRAPPER")
-        .env_remove("CARGO_ENCODED_RUSTFLAGS")
         .env_remove("CARGO_BUILD_TARGET")
         .env_remove("CARGO_TARGET_DIR")
         .env_remove("RUSTC_BOOTSTRAP");
@@ -243,7 +361,9 @@ fn artifact(
         let ir = read(&module)?;
         let harness = ir.contains("test_main_static");
         let (tests, entry) = if harness {
-            (harness::tests(&program, &crate_name, &[&ir], options.limits)?, None)
+            let manifest = text(&message["manifest_path"]);
+            let folder = Path::new(&manifest).parent().unwrap_or(Path::new(""));
+            (harness::tests(&program, &crate_name, &[&ir], folder, options.limits)?, None)
         } else {
             (Vec::new(), symbols::function(&ir, &[&crate_name, "main"]))
         };
@@ -252,7 +372,7 @@ fn artifact(
             name: text(&message["target"]["name"]),
             kind: text(&message["target"]["kind"][0]),
             program,
-            module,
+            modules: vec![module],
             tests,
             entry,
         });

@@ -21,12 +21,14 @@ pub struct Limits {
     pub time: Duration,
     /// How much it may write, to its outputs and to its folder, in bytes.
     pub bytes: u64,
+    /// Whether it has to end now, because the user says so. This is asked again and again.
+    pub stop: fn() -> bool,
 }
 
 impl Default for Limits {
     /// Two minutes and 512 MiB.
     fn default() -> Limits {
-        Limits { time: Duration::from_secs(120), bytes: 512 << 20 }
+        Limits { time: Duration::from_secs(120), bytes: 512 << 20, stop: || false }
     }
 }
 
@@ -94,6 +96,10 @@ pub(crate) fn run_with(
         if now - start >= limits.time {
             end(&mut child);
             return Err(Error::TimedOut { program, limit: limits.time });
+        }
+        if (limits.stop)() {
+            end(&mut child);
+            return Err(Error::Stopped { program });
         }
         if over.load(Ordering::Relaxed) {
             end(&mut child);

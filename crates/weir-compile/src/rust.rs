@@ -63,7 +63,10 @@ pub(crate) fn compile(
     let entry =
         (form == Form::Program).then(|| symbols::function(&text, &[CRATE, "main"])).flatten();
     let tests = match form {
-        Form::Tests => crate::harness::tests(&program, CRATE, &[&text], options.limits)?,
+        Form::Tests => {
+            let here = Path::new("");
+            crate::harness::tests(&program, CRATE, &[&text], here, options.limits)?
+        }
         _ => Vec::new(),
     };
     let mut modules = vec![Module { name: file.display().to_string(), text }];

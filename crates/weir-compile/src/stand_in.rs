@@ -128,14 +128,23 @@ impl StandIn {
 
     /// The modules of the stand-ins, to be joined with that of a program.
     pub(crate) fn modules(&self) -> Result<Vec<Module>, Error> {
-        let crates = CRATES.iter().filter(|name| **name != "native");
-        crates
-            .map(|name| {
-                let path = self.folder.join(format!("{name}.ll"));
-                let text = fs::read_to_string(&path).map_err(|e| Error::file(path, &e))?;
-                Ok(Module { name: (*name).to_owned(), text })
-            })
-            .collect()
+        let read = |(name, path): (&str, PathBuf)| {
+            let text = fs::read_to_string(&path).map_err(|e| Error::file(path, &e))?;
+            Ok(Module { name: name.to_owned(), text })
+        };
+        self.files().map(read).collect()
+    }
+
+    /// The names and the files of these modules.
+    pub(crate) fn files(&self) -> impl Iterator<Item = (&'static str, PathBuf)> {
+        let crates = CRATES.into_iter().filter(|name| *name != "native");
+        crates.map(|name| (name, self.folder.join(format!("{name}.ll"))))
+    }
+
+    /// Whether they have been compiled for this compiler.
+    pub(crate) fn is_there(rustc: &Tool, cache: Option<&Path>) -> bool {
+        let cache = cache.map(Path::to_owned).or_else(default_cache);
+        cache.is_some_and(|cache| cache.join(key(rustc)).join(COMPLETE).is_file())
     }
 }
 

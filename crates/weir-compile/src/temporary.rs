@@ -7,13 +7,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A new folder, which only this user can read. It is removed when this value is dropped.
 #[derive(Debug)]
-pub(crate) struct Folder(PathBuf);
+pub struct Folder(PathBuf);
 
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
 impl Folder {
     /// In the folder of the system for such things.
-    pub(crate) fn new() -> Result<Folder, Error> {
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn new() -> Result<Folder, Error> {
         Folder::inside(&std::env::temp_dir())
     }
 
@@ -34,7 +37,7 @@ impl Folder {
     }
 
     /// Where it is.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.0
     }
 

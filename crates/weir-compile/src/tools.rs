@@ -258,7 +258,8 @@ fn inspect(kind: Kind, path: &Path) -> Tool {
     command
         .arg(if matches!(kind, Kind::Rust | Kind::Cargo) { "-vV" } else { "--version" })
         .env("LC_ALL", "C");
-    match process::run(command, Limits { time: Duration::from_secs(20), bytes: 1 << 16 }, None) {
+    let limits = Limits { time: Duration::from_secs(20), bytes: 1 << 16, ..Limits::default() };
+    match process::run(command, limits, None) {
         Err(error) => tool.refused = Some(error.to_string()),
         Ok(ended) if !ended.status.success() => {
             tool.refused = Some(format!("it cannot say its version: {}", ended.text().trim()));

@@ -20,7 +20,10 @@ fn fake(folder: &Folder, version: &str, body: &str) -> Tools {
 }
 
 fn limited(seconds: u64, bytes: u64) -> Options {
-    Options { limits: Limits { time: Duration::from_secs(seconds), bytes }, ..options() }
+    Options {
+        limits: Limits { time: Duration::from_secs(seconds), bytes, ..Limits::default() },
+        ..options()
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@
 use crate::common::{Folder, has, options};
 use std::path::PathBuf;
 use std::process::Command;
-use weir_compile::package::{Package, PackageOptions, modules, package};
+use weir_compile::package::{Package, PackageOptions, TestBinary, package};
 use weir_compile::{Error, Kind, Level, Options, Tools};
 
 /// A package with a dependency, a build script, a macro crate, and tests of all kinds.
@@ -124,7 +124,8 @@ fn all_tests_of_a_package() {
     // The modules of a test: its own, those of its dependencies, and the stand-ins; not what it
     // does not use.
     let library = &built.binaries[0];
-    let modules = modules(&built, library).unwrap();
+    let counts = library.tests.iter().find(|test| test.name == "tests::counts").unwrap();
+    let modules = library.read(counts.symbol.as_ref().unwrap()).unwrap();
     let names: Vec<&str> = modules.iter().map(|m| m.name.as_str()).collect();
     assert!(names[0].starts_with("two_words-") && names.contains(&"std"), "{names:?}");
     assert!(
@@ -133,8 +134,23 @@ fn all_tests_of_a_package() {
         "{names:?}"
     );
     for test in &library.tests {
+        let modules = library.read(test.symbol.as_ref().unwrap()).unwrap();
         let symbol = format!("@{}(", test.symbol.as_ref().unwrap());
-        assert!(modules[0].text.lines().any(|l| l.starts_with("define") && l.contains(&symbol)));
+        let is_own = |line: &str| line.starts_with("define") && line.contains(&symbol);
+        assert!(modules[0].text.lines().any(is_own));
+        // What belongs to other tests is left out.
+        let other = library.tests.iter().find(|other| other.name != test.name).unwrap();
+        assert!(!modules[0].text.contains(other.symbol.as_ref().unwrap()));
+    }
+    // Another process reads what is described in a file.
+    let file = folder.0.join("described.json");
+    library.write(&file).unwrap();
+    let again = TestBinary::open(&file).unwrap();
+    assert_eq!((&again.modules, &again.tests), (&library.modules, &library.tests));
+    let (place, line) = again.tests[1].place.clone().unwrap();
+    assert_eq!((place, line), (folder.0.canonicalize().unwrap().join("src/lib.rs"), 3));
+    for text in ["", "{}", "[1]", "{\"package\": 1}"] {
+        assert!(TestBinary::open(&folder.file("wrong.json", text)).is_err());
     }
     // It runs here, too.
     let output = Command::new(&library.program).output().unwrap();

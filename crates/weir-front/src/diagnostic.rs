@@ -64,6 +64,19 @@ impl Diagnostic {
         self
     }
 
+    /// About a file as a whole, of which no line is shown.
+    #[must_use]
+    pub fn of_file(self, name: &str) -> Self {
+        if self.file.is_some() || self.as_shown.is_some() || self.range != (0..0) {
+            return self;
+        }
+        let mut text = format!("error: `{name}`: {}", self.message);
+        if let Some(help) = &self.help {
+            text += &format!("\n  = help: {help}");
+        }
+        self.as_shown(text)
+    }
+
     /// With words at the place itself.
     #[must_use]
     pub fn label(mut self, label: impl Into<String>) -> Self {

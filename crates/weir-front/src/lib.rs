@@ -83,6 +83,23 @@ pub struct CompilerSettings {
     pub standard: Option<String>,
     /// More options for it.
     pub flags: Vec<String>,
+    /// What Cargo is told, for a package.
+    pub package: PackageSettings,
+    /// Of the sources of a compilation database that define where a program begins, the one to take.
+    pub source: Option<String>,
+}
+
+/// What Cargo is told about a package.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct PackageSettings {
+    /// Options of `cargo test`.
+    pub cargo: Vec<String>,
+    /// Whether `--cfg loom` is set.
+    pub loom: bool,
+    /// Where it keeps what it builds, if that is not in the cache.
+    pub target: Option<PathBuf>,
+    /// A file that describes a program with tests that has been built before. Nothing is built then.
+    pub built: Option<PathBuf>,
 }
 
 impl Default for Settings {
@@ -107,7 +124,7 @@ impl Default for Settings {
 pub struct Language {
     /// Its name, on the command line and in reports.
     pub name: &'static str,
-    /// The endings of its files.
+    /// The endings of its files, or whole names of files, such as `Cargo.toml`.
     pub endings: &'static [&'static str],
     /// Whether a text looks like one, where the ending does not tell.
     pub looks_like: fn(&str) -> bool,
@@ -124,7 +141,7 @@ pub struct Language {
 }
 
 /// The languages, in the order in which a text without a known ending is tried.
-pub static LANGUAGES: [&Language; 9] = [
+pub static LANGUAGES: [&Language; 11] = [
     &litmus::LANGUAGE,
     &promela::LANGUAGE,
     &rmm::LANGUAGE,
@@ -132,6 +149,8 @@ pub static LANGUAGES: [&Language; 9] = [
     &compiled::CPP,
     &compiled::C,
     &compiled::RUST,
+    &compiled::CARGO,
+    &compiled::DATABASE,
     &llvm::LANGUAGE,
     &weir::LANGUAGE,
 ];
@@ -145,7 +164,20 @@ impl Language {
 
     /// Whether a compiler reads its texts.
     pub fn is_compiled(&self) -> bool {
-        [&compiled::C, &compiled::CPP, &compiled::RUST].contains(&self)
+        self.is_project() || [&compiled::C, &compiled::CPP, &compiled::RUST].contains(&self)
+    }
+
+    /// Whether a text lists what a program is compiled from, and is not compiled itself.
+    pub fn is_project(&self) -> bool {
+        [&compiled::CARGO, &compiled::DATABASE].contains(&self)
+    }
+
+    /// Whether the name of a file says that it is in this language.
+    pub fn has_file(&self, name: &str) -> bool {
+        let file = name.rsplit(['/', std::path::MAIN_SEPARATOR]).next().unwrap_or(name);
+        let ending = file.rsplit_once('.').map(|(_, ending)| ending);
+        let is_one = |e: &&str| *e == file || ending.is_some_and(|own| own.eq_ignore_ascii_case(e));
+        self.endings.iter().any(is_one)
     }
 
     /// What people call it.
@@ -154,6 +186,8 @@ impl Language {
             "c" => "C",
             "cpp" => "C++",
             "rust" => "Rust",
+            "cargo" => "a Cargo package",
+            "compile-commands" => "a compilation database",
             "llvm" => "LLVM IR",
             "promela" => "Promela",
             "weir" => "Weir",
@@ -204,12 +238,15 @@ pub const MAX_TEXT: usize = 4 << 20;
 /// The largest text that a compiler has written and that is read, in bytes.
 pub const MAX_MODULE: usize = 64 << 20;
 
+/// The largest text that is read of a file of this name, in bytes: what other programs have written may be longer.
+pub fn most_bytes(name: &str) -> usize {
+    let is_written = llvm::LANGUAGE.has_file(name) || compiled::DATABASE.has_file(name);
+    if is_written { MAX_MODULE } else { MAX_TEXT }
+}
+
 /// Which language a file is in, by its ending or else by how it begins.
 pub fn detect(name: &str, text: &str) -> &'static Language {
-    let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
-    let by_ending = LANGUAGES
-        .into_iter()
-        .find(|language| ending.as_ref().is_some_and(|e| language.endings.contains(&e.as_str())));
+    let by_ending = LANGUAGES.into_iter().find(|language| language.has_file(name));
     let by_text = || LANGUAGES.into_iter().find(|language| (language.looks_like)(text));
     by_ending.or_else(by_text).unwrap_or(&weir::LANGUAGE)
 }
@@ -228,8 +265,8 @@ pub fn read(name: &str, text: &str, language: Option<&Language>) -> Read {
 /// # Errors
 /// All the errors that were found, in the order of the text; never empty.
 pub fn read_with(name: &str, text: &str, language: Option<&Language>, settings: &Settings) -> Read {
-    let is_module = language.map_or(name.ends_with(".ll"), |language| *language == llvm::LANGUAGE);
-    let most = if is_module { MAX_MODULE } else { MAX_TEXT };
+    let is_module = language.is_some_and(|language| *language == llvm::LANGUAGE);
+    let most = if is_module { MAX_MODULE } else { most_bytes(name) };
     if text.len() > most {
         let size = format!("the file has {} bytes; at most {most} are read", text.len());
         return Err(vec![Diagnostic::new(size, 0..0)]);

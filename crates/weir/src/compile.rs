@@ -1,4 +1,5 @@
-//! C, C++ and Rust: the compilers of this machine make modules of a text.
+//! C, C++ and Rust: the compilers of this machine make modules of a text, or of what a text lists: a Cargo package, or a compilation
+//! database.
 //!
 //! A text is often read several times: for several memory models, or with one order changed and changed back. What was
 //! compiled last is kept.
@@ -9,7 +10,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use weir_compile::{Error, Kind, Level, Options, Tools};
-use weir_front::compiled::{CPP, Compiled, RUST};
+use weir_front::compiled::{CARGO, CPP, Compiled, DATABASE, RUST};
 use weir_front::{CompilerSettings, Diagnostic, Language, Settings};
 
 /// How many texts are kept as modules.
@@ -27,6 +28,8 @@ struct Task {
     defines: Vec<(String, String)>,
     search: Vec<PathBuf>,
     compiler: CompilerSettings,
+    /// Where the program begins, if what is compiled depends on that.
+    entry: Option<String>,
 }
 
 /// What was compiled, and the files that were read for it.
@@ -65,6 +68,7 @@ pub fn compile(
         defines: settings.defines.clone(),
         search: settings.search.clone(),
         compiler: settings.compiler.clone(),
+        entry: settings.entry.clone().filter(|_| language.is_project()),
     };
     let kept = || KEPT_MODULES.lock().unwrap_or_else(PoisonError::into_inner);
     let is_same = |kept: &&Kept| {
@@ -75,6 +79,8 @@ pub fn compile(
     }
     let (compiled, reads) = run(&task).map_err(|error| diagnostics(&error, &task))?;
     let compiled = Arc::new(compiled);
+    // Cargo knows what a package depends on.
+    let Some(reads) = reads else { return Ok(compiled) };
     let reads = reads.into_iter().map(|file| (file.clone(), stamp(&file))).collect();
     let mut kept = kept();
     kept.retain(|other| other.task != task);
@@ -89,18 +95,17 @@ pub fn compile(
     Ok(compiled)
 }
 
-/// Runs the compiler. Gives what it has made, and the files that it has read.
-fn run(task: &Task) -> Result<(Compiled, Vec<PathBuf>), Error> {
+/// Runs the compiler. Gives what it has made, and the files that it has read, if they are known.
+fn run(task: &Task) -> Result<(Compiled, Option<Vec<PathBuf>>), Error> {
     let kind = match task.language {
         language if language == CPP.name => Kind::Cpp,
         language if language == RUST.name => Kind::Rust,
+        language if language == CARGO.name => Kind::Cargo,
         _ => Kind::C,
     };
-    let define = |(name, value): &(String, String)| match (kind, &**value) {
-        // `--cfg` of Rust has no values by default.
-        (Kind::Rust, "1") => name.clone(),
-        (Kind::Rust, value) => format!("{name}=\"{value}\""),
-        (_, value) => format!("{name}={value}"),
+    let define = |(name, value): &(String, String)| match kind {
+        Kind::Rust | Kind::Cargo => crate::package::cfg(name, value),
+        Kind::C | Kind::Cpp => format!("{name}={value}"),
     };
     let options = Options {
         level: if task.compiler.optimized { Level::Optimized } else { Level::Source },
@@ -110,14 +115,26 @@ fn run(task: &Task) -> Result<(Compiled, Vec<PathBuf>), Error> {
         flags: task.compiler.flags.iter().map(Into::into).collect(),
         ..Options::default()
     };
+    let (file, entry) = (Path::new(&task.name), task.entry.as_deref());
+    if task.language == CARGO.name {
+        let package = &task.compiler.package;
+        let compiled = crate::package::compiled(file, entry, &TOOLS, &options, package)?;
+        return Ok((compiled, package.built.clone().map(|file| vec![file])));
+    }
+    if task.language == DATABASE.name {
+        let source = task.compiler.source.as_deref();
+        let (compiled, reads) = crate::database::compiled(file, source, entry, &TOOLS, &options)?;
+        return Ok((compiled, Some(reads)));
+    }
     let compiled =
         weir_compile::compile_text(kind, Path::new(&task.name), &task.text, &TOOLS, &options)?;
     let made = Compiled {
+        name: None,
         modules: compiled.modules.into_iter().map(|m| (m.name, m.text)).collect(),
         entry: compiled.entry,
         tests: compiled.tests.into_iter().map(|test| (test.name, test.symbol)).collect(),
     };
-    Ok((made, compiled.reads))
+    Ok((made, Some(compiled.reads)))
 }
 
 /// What a compiler says, each error at its place.

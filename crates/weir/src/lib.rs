@@ -106,6 +106,7 @@
 pub mod bounds;
 pub mod certify;
 mod compile;
+mod database;
 mod engines;
 mod error;
 pub mod fences;
@@ -114,6 +115,7 @@ mod hints;
 pub mod live;
 pub mod load;
 mod machine;
+pub mod package;
 pub mod play;
 mod portfolio;
 pub mod question;
@@ -138,7 +140,9 @@ pub use trace::{Pending, ProcessState, Run, State, Step};
 pub use verifier::Verifier;
 pub use weir_check::Claim;
 pub use weir_engine::Engine;
-pub use weir_front::{CompilerSettings, Diagnostic, LANGUAGES, Language, Lowering, Settings};
+pub use weir_front::{
+    CompilerSettings, Diagnostic, LANGUAGES, Language, Lowering, PackageSettings, Settings,
+};
 pub use weir_model::answer::Verdict;
 pub use weir_model::game::{Buffers, Fairness, Player};
 pub use weir_model::limits::{Cancellation, Limits};

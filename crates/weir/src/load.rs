@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use weir_front::escape::{escape_line, without_mark};
-use weir_front::{Diagnostic, Language, MAX_MODULE, MAX_TEXT, Settings, Source};
+use weir_front::{Diagnostic, LANGUAGES, Language, MAX_TEXT, Settings, Source};
 use weir_model::ids::SpanId;
 use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
@@ -165,9 +165,9 @@ impl LoadError {
 /// Reads a file's text, without a byte order mark; `-` is standard input.
 ///
 /// # Errors
-/// If it cannot be read, is larger than [`MAX_TEXT`] (a module [`MAX_MODULE`]), or is not UTF-8.
+/// If it cannot be read, is larger than [`weir_front::most_bytes`], or is not UTF-8.
 pub fn read_text(name: &str) -> Result<String, LoadError> {
-    let most = if name.ends_with(".ll") { MAX_MODULE } else { MAX_TEXT };
+    let most = weir_front::most_bytes(name);
     read_at_most(name, most, &Budget::new())
 }
 
@@ -387,6 +387,8 @@ impl Loaded {
         let line = self.line(span);
         let (name, range) = self.source.file(self.source.range(span).start);
         match range.start {
+            // No code is in a text that only lists what is compiled.
+            0 if LANGUAGES.iter().any(|l| l.is_project() && l.has_file(name)) => "-".to_owned(),
             0 => line.to_string(),
             _ => {
                 let file = Path::new(name).file_name().map(|name| name.to_string_lossy());

@@ -8,8 +8,9 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, ValueEnum};
 
 use super::options::seconds;
-use super::{Cli, Command, OutcomesFormat};
-use crate::commands::batch::{Batch, Style};
+use super::package::OF_PACKAGES;
+use super::{Check, Cli, Command, OutcomesFormat};
+use crate::commands::batch::{Batch, Style, Test};
 
 /// What the options of batches are called together.
 const HEADING: &str = "Many files and models";
@@ -150,7 +151,44 @@ pub fn of<'a>(cli: &'a Cli, matches: &ArgMatches) -> Result<Option<Batch<'a>>, S
         _ => {}
     }
     let options = said(matches, &NOT_PASSED);
-    Ok(Some(Batch { command, options, files: &programs.files, models, language, args, style }))
+    let tests = vec![];
+    Ok(Some(Batch {
+        command,
+        options,
+        files: &programs.files,
+        tests,
+        models,
+        language,
+        args,
+        style,
+    }))
+}
+
+/// The batch of these tests of a package.
+///
+/// # Errors
+/// If it has options that a batch cannot have.
+pub fn of_tests<'a>(
+    check: &'a Check,
+    tests: Vec<Test>,
+    matches: &ArgMatches,
+) -> Result<Batch<'a>, String> {
+    let (args, models) = (&check.batch, check.models.models.clone());
+    let is_one = tests.len() == 1 && models.len() <= 1;
+    let style = match style(check.format) {
+        Style::Text("human") if !is_one => Style::Tests,
+        style => style,
+    };
+    let written = check.evidence.files().into_iter().chain([&check.page.html]).any(Option::is_some);
+    if written && !is_one {
+        return Err("files are written about one test under one memory model: name one".to_owned());
+    }
+    if args.resume.is_some() {
+        return Err("--resume is for files, and not for the tests of a package".to_owned());
+    }
+    let options = said(matches, &[&NOT_PASSED[..], &OF_PACKAGES].concat());
+    let (files, language) = (&check.programs.files[..], &check.search.language);
+    Ok(Batch { command: "check", options, files, tests, models, language, args, style })
 }
 
 /// How a batch prints results in a format.

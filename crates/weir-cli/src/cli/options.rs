@@ -15,6 +15,7 @@ use weir_engine::{Automata, Engine, Explicit, Refusal};
 use weir_model::semantics::Form;
 
 use super::batch::ReportFormat;
+use super::package::PackageArgs;
 use crate::{files, limits, output};
 
 #[derive(Debug, Args)]
@@ -28,7 +29,8 @@ pub struct ModelArg {
 
 #[derive(Debug, Args)]
 pub struct Programs {
-    /// Programs (`.weir`, `.c`, `.cpp`, `.rs`, `.ll`, `.litmus`, `.pml`, `.rmm`, `.txt`), directories of
+    /// Programs (`.weir`, `.c`, `.cpp`, `.rs`, `.ll`, `.litmus`, `.pml`, `.rmm`, `.txt`), a Cargo package
+    /// (`Cargo.toml`, or its directory), a project in C and C++ (`compile_commands.json`), directories of
     /// programs, or patterns such as `locks/**/*.weir`; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<String>,
@@ -81,7 +83,7 @@ const SOURCES: &str = "C, C++ and Rust";
 /// How C, C++ and Rust are read.
 #[derive(Debug, Args)]
 pub struct SourceArgs {
-    /// The function that the program begins with [default: main]
+    /// The function that the program begins with [default: main]; of a Cargo package, the test
     #[arg(help_heading = SOURCES, long, value_name = "NAME")]
     pub entry: Option<String>,
     /// Define a macro, as `-D N=3`; for Rust `--cfg` (may be given several times)
@@ -123,6 +125,11 @@ pub struct SourceArgs {
     /// An option for the compiler, such as `--flag=-fno-exceptions` (may be given several times)
     #[arg(help_heading = SOURCES, long = "flag", value_name = "OPTION", allow_hyphen_values = true)]
     pub flags: Vec<String>,
+    /// Of a compilation database: the source that the program begins in, if several have a `main`
+    #[arg(help_heading = SOURCES, long = "file", value_name = "NAME")]
+    pub source: Option<String>,
+    #[command(flatten)]
+    pub package: PackageArgs,
     /// Make every access of a Promela statement a step of its own under SC too
     #[arg(help_heading = "Promela", long)]
     pub split: bool,
@@ -164,6 +171,8 @@ impl SourceArgs {
                 optimized: self.optimized,
                 standard: self.standard.clone(),
                 flags: self.flags.clone(),
+                package: self.package.settings(),
+                source: self.source.clone(),
             },
             is_split: self.split,
             ..Settings::default()

@@ -2,6 +2,7 @@
 
 pub mod ask;
 pub mod batch;
+pub mod cc;
 pub mod certify;
 pub mod channel;
 pub mod check;
@@ -20,6 +21,7 @@ pub mod live;
 pub mod lsp;
 pub mod models;
 pub mod outcomes;
+pub mod package;
 mod page;
 mod pictures;
 pub mod reduce;

@@ -221,7 +221,8 @@ fn items(
                 let words = ["check", file, "--model", &model, "--format", "json"];
                 let words =
                     words.map(Into::into).into_iter().chain(options.iter().cloned()).collect();
-                let item = Item { file: file.to_owned(), model, words, is_snapped: true };
+                let file = file.to_owned();
+                let item = Item { file, model, words, is_snapped: true, place: None };
                 items.push((item, vec![expectation]));
             }
         }
@@ -312,6 +313,7 @@ fn judge(item: &Item, expected: &[Expectation], done: &Done) -> Vec<Row> {
             verdict: if status == Status::Fine { "met" } else { "not met" }.to_owned(),
             status,
             message,
+            failure: None,
         };
         if let Some(error) = error {
             return row(error.status, error.message.clone());

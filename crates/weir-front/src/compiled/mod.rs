@@ -20,6 +20,8 @@ use crate::{Diagnostic, Language, Settings, Source, llvm};
 /// What a compiler has made of a text.
 #[derive(Clone, Debug, Default)]
 pub struct Compiled {
+    /// What the program is called, if not as its file.
+    pub name: Option<String>,
     /// The modules, which belong together: name and text.
     pub modules: Vec<(String, String)>,
     /// The symbol of the function that the program begins with. A library has none.
@@ -75,6 +77,30 @@ pub static RUST: Language = Language {
     fence: rust_fence,
 };
 
+/// A Cargo package: the text is that of its `Cargo.toml`, and each of its tests is a program.
+pub static CARGO: Language = Language {
+    name: "cargo",
+    endings: &["Cargo.toml"],
+    looks_like: |_| false,
+    read: |name, text, settings| read_project(&CARGO, name, text, settings),
+    declare: None,
+    gaps: |_| Vec::new(),
+    orders: |_| Vec::new(),
+    fence: |_| None,
+};
+
+/// A compilation database, `compile_commands.json`, whose sources in C and C++ are one program.
+pub static DATABASE: Language = Language {
+    name: "compile-commands",
+    endings: &["compile_commands.json"],
+    looks_like: |_| false,
+    read: |name, text, settings| read_project(&DATABASE, name, text, settings),
+    declare: None,
+    gaps: |_| Vec::new(),
+    orders: |_| Vec::new(),
+    fence: |_| None,
+};
+
 fn c_fence(kind: FenceKind) -> Option<&'static str> {
     Some(match kind {
         FenceKind::Full => "atomic_thread_fence(memory_order_seq_cst)",
@@ -106,7 +132,11 @@ const CAVEAT: &str =
 /// Reads a text through a compiler.
 fn read(language: &Language, name: &str, text: &str, settings: &Settings) -> crate::Read {
     let Some(compile) = settings.compile else {
-        let error = format!("a text in {} is read through a compiler", language.called());
+        let called = language.called();
+        let error = match language.is_project() {
+            true => format!("{called} is read through a compiler"),
+            false => format!("a text in {called} is read through a compiler"),
+        };
         let help = "none is run here, since it could read any file of this machine; `weir check` on the command line runs one";
         return Err(vec![Diagnostic::new(error, 0..0).help(help)]);
     };
@@ -118,6 +148,8 @@ fn read(language: &Language, name: &str, text: &str, settings: &Settings) -> cra
         return Err(vec![Diagnostic::new(error, 0..0)]);
     }
     let entry = match (&settings.entry, &compiled.entry) {
+        // Of a package, the test has been chosen.
+        (Some(_), Some(entry)) if language.is_project() => entry.clone(),
         (Some(entry), _) => function_of(entry, &compiled.tests),
         (None, Some(entry)) => entry.clone(),
         (None, None) => only_test(&compiled.tests)?,
@@ -137,6 +169,9 @@ fn read(language: &Language, name: &str, text: &str, settings: &Settings) -> cra
     // A compiler says where something begins.
     source.map_ranges(|text, range| range.start..words::end(text, range));
     merge_endings(&mut program, &source);
+    if let Some(name) = &compiled.name {
+        program.name.clone_from(name);
+    }
     Ok((program, source))
 }
 
@@ -198,6 +233,12 @@ fn allocated_for_the_library(program: &Program, source: &Source) -> BTreeSet<Var
         }
     }
     found
+}
+
+/// Reads what a text lists. Errors without a place in a source are about all of it.
+fn read_project(language: &Language, name: &str, text: &str, settings: &Settings) -> crate::Read {
+    read(language, name, text, settings)
+        .map_err(|errors| errors.into_iter().map(|error| error.of_file(name)).collect())
 }
 
 /// The symbol of a test, or the function itself.

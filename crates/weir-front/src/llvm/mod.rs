@@ -116,14 +116,29 @@ const MAX_STEPS: u64 = 4_000_000;
 /// The stack of the thread that reads.
 const STACK: usize = 256 << 20;
 
-/// Reads a module.
+/// Reads a module, or several modules that stand one after the other, as `weir cc` writes them.
 ///
 /// # Errors
 /// All the errors that were found, in the order of the text; never empty.
 pub fn read(name: &str, text: &str, settings: &Settings) -> crate::Read {
     let entry = settings.entry.clone().unwrap_or_else(|| "main".to_owned());
-    let input = Input { name, text, modules: vec![text], entry, caveat: Some(CAVEAT) };
+    let modules = modules_of(text);
+    let input = Input { name, text, modules, entry, caveat: Some(CAVEAT) };
     input.read(settings)
+}
+
+/// The modules of a text: each begins with the same comment.
+fn modules_of(text: &str) -> Vec<&str> {
+    let starts = text.match_indices("\n; ModuleID = ").map(|(at, _)| at + 1);
+    let mut modules = Vec::new();
+    let mut begin = 0;
+    for start in starts.chain([text.len()]) {
+        if !text[begin..start].trim().is_empty() {
+            modules.push(&text[begin..start]);
+        }
+        begin = start;
+    }
+    modules
 }
 
 /// Reads the modules that a compiler has made of a text. Reports show the lines of that text.

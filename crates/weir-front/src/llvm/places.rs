@@ -18,6 +18,8 @@ pub(super) struct Places<'m> {
     files: fn(&Path) -> std::io::Result<String>,
     /// The name of the text that reports show, with the offsets of its lines.
     own: (PathBuf, Vec<usize>),
+    /// The current folder, from which a user sees files.
+    here: PathBuf,
     /// Where the text of each file begins in the source, with the offsets of its lines.
     texts: HashMap<PathBuf, Option<(usize, Vec<usize>, usize)>>,
     known: HashMap<MetaId, Option<Range<usize>>>,
@@ -40,7 +42,15 @@ fn lines(text: &str) -> Vec<usize> {
 impl<'m> Places<'m> {
     pub fn new(module: &'m Module, settings: &Settings, source: &Source) -> Self {
         let own = (PathBuf::from(&source.name), lines(&source.text));
-        Self { module, files: settings.files, own, texts: HashMap::new(), known: HashMap::new() }
+        let here = std::env::current_dir().unwrap_or_default();
+        Self {
+            module,
+            files: settings.files,
+            own,
+            here,
+            texts: HashMap::new(),
+            known: HashMap::new(),
+        }
     }
 
     /// The range of a debug location in the texts of a source.
@@ -61,20 +71,18 @@ impl<'m> Places<'m> {
         let files = self.files;
         let own = (0, self.own.1.clone(), source.text.len());
         let is_own = named == self.own.0;
+        // The file is in the folder of the compiler, which may be another one than that of the user.
+        let shown = path.strip_prefix(&self.here).unwrap_or(&path).to_owned();
         let text = self.texts.entry(path.clone()).or_insert_with(|| {
             if is_own {
                 return Some(own);
             }
-            // As it is named first, which is how the user calls it.
-            let (name, text) = match files(&named) {
-                Ok(text) => (&named, text),
-                Err(_) => (&path, files(&path).ok()?),
-            };
+            let text = files(&shown).ok()?;
             if text.len() > crate::MAX_TEXT {
                 return None;
             }
             let lines = lines(&text);
-            let start = source.include(&name.to_string_lossy(), &text);
+            let start = source.include(&shown.to_string_lossy(), &text);
             Some((start, lines, text.len()))
         });
         let (start, lines, length) = text.as_ref()?;

@@ -70,7 +70,8 @@ pub fn document(results: &[(Item, Vec<Row>, f64)]) -> String {
 
 fn case(item: &Item, row: &Row) -> String {
     let name = if row.property.is_empty() { "answer" } else { &row.property };
-    let (name, file) = (markup(name), markup(&item.file));
+    let file = item.place.as_ref().map_or(&item.file, |(file, _)| file);
+    let (name, file) = (markup(name), markup(file));
     let class = markup(&format!("{}.{}", item.file, item.model));
     let start = format!("    <testcase name=\"{name}\" classname=\"{class}\" file=\"{file}\"");
     let element = match row.status {

@@ -2,7 +2,7 @@
 //! results are printed in order as they come.
 //!
 //! `run` starts the processes, `log` keeps results for a later run, `rows` takes from a report
-//! what tables say, and `table`, `junit` and `sarif` print it.
+//! what tables say, and `table`, `tests`, `junit` and `sarif` print it.
 
 mod junit;
 pub mod log;
@@ -10,9 +10,11 @@ pub mod rows;
 pub mod run;
 mod sarif;
 mod table;
+mod tests;
 
 use std::ffi::OsString;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 use weir::MemoryModel;
 
@@ -36,6 +38,8 @@ pub enum Style {
     Csv,
     Junit,
     Sarif,
+    /// A line for each test of a package.
+    Tests,
 }
 
 impl Style {
@@ -55,6 +59,8 @@ pub struct Batch<'a> {
     /// The options of every process.
     pub options: Vec<OsString>,
     pub files: &'a [String],
+    /// The tests, if the file is a package.
+    pub tests: Vec<Test>,
     /// None are the one that is usual for each file.
     pub models: Vec<MemoryModel>,
     pub language: &'a LanguageArg,
@@ -62,16 +68,31 @@ pub struct Batch<'a> {
     pub style: Style,
 }
 
+/// A test of a package, which has been built.
+pub struct Test {
+    pub name: String,
+    /// The file that describes the program that it is in.
+    pub built: PathBuf,
+    /// The file and the line in which it begins.
+    pub place: Option<(String, u64)>,
+}
+
 impl Batch<'_> {
     pub fn run(self, running: &Running) -> Status {
         if self.files.iter().any(|file| file == "-") {
             return fail("standard input cannot be one of many: name a file");
         }
-        let mut items = Vec::new();
-        for file in self.files {
-            items.extend(self.models.iter().map(|&model| self.item(file, Some(model))));
-            if self.models.is_empty() {
-                items.push(self.item(file, None));
+        let models: Vec<Option<MemoryModel>> = match &self.models[..] {
+            [] => vec![None],
+            models => models.iter().copied().map(Some).collect(),
+        };
+        let mut items: Vec<Item> = Vec::new();
+        for test in &self.tests {
+            items.extend(models.iter().map(|&model| self.item_of_test(test, model)));
+        }
+        if self.tests.is_empty() {
+            for file in self.files {
+                items.extend(models.iter().map(|&model| self.item(file, model)));
             }
         }
         let header = Header::new(self.command, &self.options, self.style.format());
@@ -81,6 +102,10 @@ impl Batch<'_> {
         };
         let known = log.known(&items);
         let mut printer = Printer::new(self.style);
+        if self.style == Style::Tests {
+            printer.names = tests::Names::of(&items, models.len() > 1);
+        }
+        printer.is_single = self.tests.len() == 1 && items.len() == 1;
         let mut status = Status::Fine;
         let began = std::time::Instant::now();
         let run = run::all(&items, known, running, &mut |item, done| {
@@ -115,7 +140,15 @@ impl Batch<'_> {
             "robust" | "live" => named.unwrap_or(MemoryModel::TSO),
             _ => self.language.model_of(file, named),
         };
-        Item { file: file.to_owned(), model: model.to_string(), words, is_snapped }
+        let (file, model) = (file.to_owned(), model.to_string());
+        Item { file, model, words, is_snapped, place: None }
+    }
+
+    fn item_of_test(&self, test: &Test, named: Option<MemoryModel>) -> Item {
+        let mut item = self.item(&self.files[0], named);
+        item.words.extend(["--entry".into(), test.name.clone().into(), "--built".into()]);
+        item.words.push(test.built.clone().into());
+        Item { file: test.name.clone(), is_snapped: false, place: test.place.clone(), ..item }
     }
 }
 
@@ -124,6 +157,10 @@ pub struct Printer {
     pub style: Style,
     /// How many ended with each status.
     counts: [usize; 5],
+    /// For a line for each test.
+    pub names: tests::Names,
+    /// Whether there is one result, so that nothing is summed up.
+    pub is_single: bool,
     rows: Vec<(Item, Vec<Row>, f64)>,
 }
 
@@ -133,7 +170,8 @@ impl Printer {
         if style == Style::Csv {
             print(table::csv_heading());
         }
-        Self { style, counts: [0; 5], rows: Vec::new() }
+        let names = tests::Names::default();
+        Self { style, counts: [0; 5], names, is_single: false, rows: Vec::new() }
     }
 
     fn add(&mut self, item: &Item, done: &Done) {
@@ -153,6 +191,7 @@ impl Printer {
         match self.style {
             Style::Text(_) | Style::Jsonl => print(&table::jsonl(item, &rows, done)),
             Style::Csv => print(&table::csv(item, &rows, done)),
+            Style::Tests => print(&tests::line(item, &rows, done, &self.names)),
             Style::Junit | Style::Sarif => self.rows.push((item.clone(), rows, done.seconds)),
         }
     }
@@ -160,7 +199,8 @@ impl Printer {
     /// Prints what comes after all results.
     pub fn finish(&self, asked: usize, seconds: f64) {
         match self.style {
-            Style::Text("human") => {
+            Style::Text("human") if self.is_single => {}
+            Style::Text("human") | Style::Tests => {
                 print(&format!("\n{}\n", paint(QUIET, &self.summary(asked, seconds))));
             }
             Style::Junit => print(&junit::document(&self.rows)),

@@ -19,6 +19,8 @@ pub struct Row {
     pub status: Status,
     /// What the property says, or why there is no answer.
     pub message: String,
+    /// Of a run that violates it, what happens in the end.
+    pub failure: Option<String>,
 }
 
 /// The rows of a report as lines of JSON: of those whose places among them pass. The report is
@@ -29,8 +31,8 @@ pub fn lines(
     (out, status): (String, Status),
     passes: &dyn Fn(usize) -> bool,
 ) -> String {
-    let item =
-        Item { file: file.to_owned(), model: model.to_owned(), words: vec![], is_snapped: false };
+    let (file, model) = (file.to_owned(), model.to_owned());
+    let item = Item { file, model, words: vec![], is_snapped: false, place: None };
     let seconds = limits::budget().elapsed().as_secs_f64();
     let done = Done { status, out, err: String::new(), seconds, digest: None, is_for_log: false };
     let rows = of(&item, &done).into_iter().enumerate();
@@ -70,6 +72,7 @@ fn row_without_answer(status: Status, line: Option<u64>, message: String) -> Row
         verdict: verdict.to_owned(),
         status,
         message,
+        failure: None,
     }
 }
 
@@ -111,7 +114,17 @@ fn of_finding(finding: &Value) -> Vec<Row> {
         verdict: shown,
         status,
         message,
+        failure: failure(&finding["evidence"]["scene"]),
     }]
+}
+
+/// Why a process cannot go on after a run.
+fn failure(scene: &Value) -> Option<String> {
+    let failure = |of: &Value| of["place"]["failure"].as_str().map(str::to_owned);
+    // A step changes the place of its process, and a process may fail without one.
+    let steps = scene["steps"].as_array()?.iter().rev();
+    let processes = scene["start"]["processes"].as_array()?.iter();
+    steps.chain(processes).find_map(failure)
 }
 
 /// A row for each final state. The condition of the program picks some of them.
@@ -135,6 +148,7 @@ fn states(report: &Value, status: Status) -> Vec<Row> {
             verdict: verdict.to_owned(),
             status,
             message: String::new(),
+            failure: None,
         }
     };
     states.zip(0..).map(row).collect()

@@ -36,6 +36,8 @@ pub struct Item {
     /// Whether the process is given the bytes of the file, so that it is known which text the
     /// result is about.
     pub is_snapped: bool,
+    /// The file and the line of a test of a package: a code host shows its results there.
+    pub place: Option<(String, u64)>,
 }
 
 /// The bytes of a file, as they were read once.

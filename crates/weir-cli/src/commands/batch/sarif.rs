@@ -70,14 +70,20 @@ fn result(item: &Item, row: &Row) -> Option<Value> {
     };
     let parts = [subject, row.message.clone()];
     let message: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    let own = (item.file.clone(), row.line.unwrap_or(1).max(1));
+    let (file, line) = item.place.clone().unwrap_or(own);
+    let message = match &item.place {
+        Some(_) => format!("{}: {}", item.file, message.join(": ")),
+        None => message.join(": "),
+    };
     Some(json!({
         "ruleId": id,
         "ruleIndex": rule,
         "level": level,
-        "message": { "text": message.join(": ") },
+        "message": { "text": message },
         "locations": [{ "physicalLocation": {
-            "artifactLocation": { "uri": uri(&item.file) },
-            "region": { "startLine": row.line.unwrap_or(1).max(1) },
+            "artifactLocation": { "uri": uri(&file) },
+            "region": { "startLine": line },
         } }],
     }))
 }
