@@ -466,7 +466,7 @@ fn patched_c_compiles() {
     }
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/c");
     let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    for name in ["mailbox", "dekker", "chase-lev", "mcs", "treiber", "parking", "msqueue"] {
+    for name in ["mailbox", "dekker", "chase-lev", "treiber", "parking", "msqueue"] {
         let path = folder.join(format!("{name}.c"));
         let text = fs::read_to_string(&path).unwrap();
         let request = Request { most: Some(1), ..request() };

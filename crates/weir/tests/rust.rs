@@ -441,6 +441,6 @@ fn hostile_texts_end_in_errors() {
         "use a::b; use b::a; fn main() { a(); }".to_owned(),
         "fn main() { let a = [0u64; 99999999999]; }".to_owned(),
     ] {
-        assert_eq!(errors(&text).len(), 1, "{}", &text[..text.len().min(80)]);
+        assert!(!errors(&text).is_empty(), "{}", &text[..text.len().min(80)]);
     }
 }

@@ -329,7 +329,7 @@ impl Reader<'_> {
         let scalars = self.scalars(ty);
         let mut values = Vec::new();
         for (part, (offset, scalar)) in scalars.into_iter().enumerate() {
-            let (size, _) = self.layout.size(scalar)?;
+            let size = self.bytes(scalar)?;
             let pointer = self.moved(pointer, offset, out);
             let into = self.home(state, result, part as u32);
             let Some(value) = self.read_scalar(state, pointer, size, order, into, out) else {
@@ -382,7 +382,7 @@ impl Reader<'_> {
         out: &mut Vec<Stmt>,
     ) -> Option<bool> {
         for ((offset, scalar), value) in self.scalars(ty).into_iter().zip(values) {
-            let (size, _) = self.layout.size(scalar)?;
+            let size = self.bytes(scalar)?;
             let pointer = self.moved(pointer, offset, out);
             if self.write_scalar(state, pointer, size, *value, order, out).is_none() {
                 return Some(false);

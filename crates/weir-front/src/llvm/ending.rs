@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use weir_model::ids::{LabelId, ProcessId, RegId, SpanId};
 use weir_model::program::{
-    Atom, BinOp, Code, Expr, Formula, Property, PropertyKind, Quantifier, Stmt, StmtKind, UnOp,
+    Atom, BinOp, Code, Expr, Formula, Property, PropertyKind, Quantifier, Rmw, Stmt, StmtKind, UnOp,
 };
 
 use super::Reader;
@@ -36,9 +36,9 @@ struct Way {
 type Places = HashMap<LabelId, Vec<Stmt>>;
 
 impl Reader<'_> {
-    /// The thread whose end a statement tells or waits for.
+    /// The thread whose end a statement waits for.
     fn ended(&self, stmt: &Stmt) -> Option<usize> {
-        let StmtKind::Rmw(_, place, _) = &stmt.kind else { return None };
+        let StmtKind::Rmw(_, place, Rmw::Update { .. }) = &stmt.kind else { return None };
         match self.facts.get(self.cells[place.first.index()].0).key {
             Key::Flag(Flag::Ended, thread) => Some(thread),
             _ => None,
@@ -116,12 +116,8 @@ impl Reader<'_> {
         }
         let mut elsewhere: BTreeSet<usize> =
             line[..first].iter().filter_map(|stmt| self.ended(stmt)).collect();
-        for (number, thread) in self.threads.iter().enumerate().skip(1) {
-            for code in &thread.code {
-                super::finish::visit(code, &mut |stmt| {
-                    elsewhere.extend(self.ended(stmt).filter(|of| *of != number));
-                });
-            }
+        for code in self.threads.iter().skip(1).flat_map(|thread| &thread.code) {
+            super::finish::visit(code, &mut |stmt| elsewhere.extend(self.ended(stmt)));
         }
         line.truncate(first);
         line.retain(|stmt| !matches!(stmt.kind, StmtKind::Label(_)));

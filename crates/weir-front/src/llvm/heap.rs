@@ -1,8 +1,8 @@
 //! Allocation.
 //!
 //! Each place of the code that allocates has some objects for each thread; using more is a limit. A program may get
-//! memory that was never used, so every use of freed memory is found. It may also get memory of the same size that was freed, as
-//! from an allocator, so a pointer may be equal to one that is stale. Freeing memory happens before it is used again.
+//! memory that was never used, so every use of freed memory is found. It may also get memory that was freed, as from an allocator, if the
+//! same function has allocated it in the same size, so a pointer may be equal to one that is stale. Freeing memory happens before it is used again.
 //!
 //! **Sizes that only the run knows.** Such an object has [`MOST`] bytes, and its size is a number in memory, which
 //! accesses check.
@@ -13,8 +13,9 @@ use weir_model::program::{BinOp, Code, Expr, Order, Rmw, Stmt, StmtKind};
 
 use super::Reader;
 use super::explore::{State, code_of};
+use super::names::plain_name;
 use super::number::{binary, number};
-use super::objects::{Flag, Key, ObjectId, Val};
+use super::objects::{Flag, Key, ObjectId, Origin, Val};
 
 /// How many bytes an object has whose size only the run knows. A program that allocates more reaches a limit.
 pub(super) const MOST: u64 = 64;
@@ -111,7 +112,10 @@ impl Reader<'_> {
         let unused: BTreeSet<ObjectId> = match self.is_alone || matches!(request.size, Val::Reg(_))
         {
             true => BTreeSet::new(),
-            false => self.reusable(size),
+            false => {
+                let origin = self.origin(state);
+                self.reusable(size, origin)
+            }
         };
         if !unused.is_empty() {
             let choice = self.temporary();
@@ -128,12 +132,27 @@ impl Reader<'_> {
         self.allocated(state, new, request, result, out, depth)
     }
 
+    /// Who allocates.
+    fn origin(&self, state: &State) -> Origin {
+        let is_library = |function: usize| {
+            let name = plain_name(&self.module.functions[function].name);
+            let name = name.trim_start_matches('<');
+            ["alloc::", "core::", "std::"].iter().any(|part| name.starts_with(part))
+        };
+        let functions: Vec<usize> = state.frames.iter().map(|frame| frame.function).collect();
+        let at = functions.iter().rposition(|function| !is_library(*function)).unwrap_or(0);
+        (functions[at], functions.get(at + 1).copied())
+    }
+
     /// The objects of a size that may have been freed.
-    fn reusable(&mut self, size: u64) -> BTreeSet<ObjectId> {
+    fn reusable(&mut self, size: u64, origin: Origin) -> BTreeSet<ObjectId> {
         let facts = &mut self.facts;
-        let freed = facts.freed.iter().filter(|id| facts.objects[**id as usize].size == size);
-        let found: BTreeSet<ObjectId> =
-            freed.copied().filter(|id| !facts.sized.contains(id)).collect();
+        let is_alike = |id: &ObjectId| {
+            facts.objects[*id as usize].size == size
+                && facts.origins.get(id) == Some(&origin)
+                && !facts.sized.contains(id)
+        };
+        let found: BTreeSet<ObjectId> = facts.freed.iter().copied().filter(is_alike).collect();
         for id in &found {
             facts.is_changed |= facts.reused.insert(*id);
         }
@@ -257,6 +276,8 @@ impl Reader<'_> {
         };
         let key = Key::Heap(self.current, site, known, number_of);
         let id = self.facts.object(key, || "heap".to_owned(), size, false);
+        let origin = self.origin(state);
+        self.facts.origins.entry(id).or_insert(origin);
         self.memory.remove(&id);
         self.begin_object(state, id);
         if !request.is_zero

@@ -68,6 +68,9 @@ pub(super) enum Flag {
     Size,
 }
 
+/// The function outside of Rust's library that allocates, and the function that it calls for that.
+pub(super) type Origin = (usize, Option<usize>);
+
 /// An object.
 #[derive(Clone, Debug)]
 pub(super) struct Object {
@@ -172,6 +175,8 @@ pub(super) struct Facts {
     pub given: BTreeSet<ObjectId>,
     /// Objects that may be freed while threads run.
     pub freed: BTreeSet<ObjectId>,
+    /// The functions that have allocated an object. Only they use its memory again: to others it may look different.
+    pub origins: BTreeMap<ObjectId, Origin>,
     /// Those of them that an allocation may use again.
     pub reused: BTreeSet<ObjectId>,
     /// Objects whose size only the run knows.

@@ -28,6 +28,15 @@ impl<'m> Reader<'m> {
         }
     }
 
+    /// How many bytes an access to a scalar reads or writes: of a number of 24 bits three, although it takes four
+    /// in an array.
+    pub(super) fn bytes(&self, ty: TypeId) -> Option<u64> {
+        match self.module.ty(ty) {
+            Type::Int(bits) => Some(u64::from(*bits).div_ceil(8)),
+            _ => self.layout.size(ty).map(|(size, _)| size),
+        }
+    }
+
     /// The scalars of a type.
     pub(super) fn scalars(&mut self, ty: TypeId) -> Vec<(u64, TypeId)> {
         match self.layout.scalars(ty, MAX_SCALARS) {
