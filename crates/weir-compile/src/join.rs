@@ -66,8 +66,19 @@ pub(crate) fn only_needed(modules: Vec<Module>) -> Vec<Module> {
 /// What the name of a function begins with that is executed in place of one of the real `std`.
 const BODY: &str = "weir_body::";
 
-/// The numbers of the modules that the first one needs, itself included, in order. Modules with bodies for
-/// functions of the real `std` are always needed: nobody names these bodies.
+/// The names of bodies for functions of the real `std`, as part of what linkers call such a function, with the
+/// number of the module.
+fn bodies(modules: &[Symbols]) -> Vec<(String, usize)> {
+    let mut bodies = Vec::new();
+    for (number, module) in modules.iter().enumerate() {
+        let paths = module.defined.iter().filter_map(|symbol| symbol.strip_prefix(BODY));
+        let last = paths.filter_map(|path| path.rsplit("::").next());
+        bodies.extend(last.map(|name| (format!("{}{name}", name.len()), number)));
+    }
+    bodies
+}
+
+/// The numbers of the modules that the first one needs, itself included, in order.
 pub(crate) fn needed(modules: &[Symbols]) -> BTreeSet<usize> {
     let mut definers: HashMap<&str, Vec<usize>> = HashMap::new();
     for (number, module) in modules.iter().enumerate() {
@@ -76,15 +87,17 @@ pub(crate) fn needed(modules: &[Symbols]) -> BTreeSet<usize> {
         }
     }
     let mut needed = BTreeSet::new();
-    let has_bodies = |m: &Symbols| m.defined.iter().any(|symbol| symbol.starts_with(BODY));
-    let bodies = modules.iter().enumerate().filter(|(_, module)| has_bodies(module));
-    let mut waiting: Vec<usize> = bodies.map(|(number, _)| number).collect();
-    waiting.extend((!modules.is_empty()).then_some(0));
+    let bodies = bodies(modules);
+    let mut waiting: Vec<usize> = if modules.is_empty() { Vec::new() } else { vec![0] };
     while let Some(number) = waiting.pop() {
         if needed.insert(number) {
             let used =
                 modules[number].used.iter().filter_map(|symbol| definers.get(symbol.as_str()));
             waiting.extend(used.flatten());
+            for symbol in modules[number].used.iter().filter(|symbol| symbol.starts_with('_')) {
+                let has = bodies.iter().filter(|(name, _)| symbol.contains(name.as_str()));
+                waiting.extend(has.map(|(_, number)| *number));
+            }
         }
     }
     needed

@@ -17,6 +17,9 @@ use crate::errors::Errors;
 /// The name of the question about data races.
 pub const RACES: &str = "races";
 
+/// What reports say first if some memory is not set when threads begin to run.
+const UNSET: &str = "shared memory that was never set reads as 0";
+
 /// How many pairs of accesses the question about races may have.
 const MAX_PAIRS: usize = 20_000;
 
@@ -103,6 +106,7 @@ impl Reader<'_> {
         order.sort_by_key(|cell| self.cells[*cell]);
         let mut variables = vec![None; self.cells.len()];
         let (mut vars, mut observed) = (Vec::new(), Vec::new());
+        let mut is_unset = false;
         let mut names: BTreeMap<String, usize> = BTreeMap::new();
         for cell in order {
             let var = VarId::new(vars.len());
@@ -119,6 +123,8 @@ impl Reader<'_> {
                 name = format!("{name}#{count}");
             }
             let init = self.first_value(object, at, size);
+            let is_allocated = matches!(self.facts.get(object).key, Key::Heap(..) | Key::Stack(..));
+            is_unset |= is_allocated && self.in_memory(object).over(at, size).is_empty();
             vars.push(Decl {
                 name,
                 len: None,
@@ -149,6 +155,9 @@ impl Reader<'_> {
         }
         forget_unused(&mut processes, &mut properties, &mut bounds);
         let symbols = self.symbols();
+        if is_unset {
+            self.source.notes.push(UNSET.to_owned());
+        }
         let program = Program {
             name: name.to_owned(),
             vars,

@@ -101,9 +101,6 @@ impl Default for Lowering {
 /// What every report says first.
 const CAVEAT: &str = "the code as the compiler emitted it: accesses that the compiler removed, merged or moved before are not covered";
 
-/// What every report says besides, under every model.
-const UNSET: &str = "shared memory that was never set reads as 0";
-
 /// How many times a program is read before it is called too hard.
 const MAX_READINGS: usize = 100;
 
@@ -227,7 +224,6 @@ impl Input<'_> {
                     return Err(errors.into_iter().map(|error| error.inside(&source)).collect());
                 }
                 reader.source.caveat = self.caveat;
-                reader.source.notes.push(UNSET.to_owned());
                 return reader.finish(&stem).map_err(|errors| {
                     errors.sorted().into_iter().map(|error| error.inside(&source)).collect()
                 });

@@ -72,7 +72,8 @@ impl<'m> Places<'m> {
         let own = (0, self.own.1.clone(), source.text.len());
         let is_own = named == self.own.0;
         // The file is in the folder of the compiler, which may be another one than that of the user.
-        let shown = path.strip_prefix(&self.here).unwrap_or(&path).to_owned();
+        let shown = path.strip_prefix(&self.here).unwrap_or(&path);
+        let shown = shown.strip_prefix(".").unwrap_or(shown).to_owned();
         let text = self.texts.entry(path.clone()).or_insert_with(|| {
             if is_own {
                 return Some(own);
