@@ -341,6 +341,19 @@ fn threads_do_what_rust_says() {
              let (m, c) = &*p; let mut g = m.lock().unwrap(); if !*g { g = c.wait(g).unwrap(); } assert!(*g); drop(g); t.join().unwrap(); }",
         ),
         (
+            "a wait with a time limit ends",
+            Holds,
+            "fn main() { let m = Mutex::new(false); let c = Condvar::new(); let t = std::time::Duration::from_millis(1); \
+             let (g, _) = c.wait_timeout(m.lock().unwrap(), t).unwrap(); assert!(!*g); drop(g); let (s, r) = mpsc::channel(); \
+             let h = thread::spawn(move || { s.send(1).unwrap(); }); if let Ok(v) = r.recv_timeout(t) { assert_eq!(v, 1); } h.join().unwrap(); }",
+        ),
+        (
+            "a wait with a time limit may end before anything has come",
+            Violated,
+            "fn main() { let t = std::time::Duration::from_millis(1); let (s, r) = mpsc::channel(); \
+             let h = thread::spawn(move || { let _ = s.send(1); }); assert_eq!(r.recv_timeout(t), Ok(1)); h.join().unwrap(); }",
+        ),
+        (
             "barriers",
             Holds,
             "fn main() { let b = Arc::new(Barrier::new(2)); let c = b.clone(); let t = thread::spawn(move || { X.fetch_add(1, Relaxed); c.wait(); assert_eq!(X.load(Relaxed), 2); }); \

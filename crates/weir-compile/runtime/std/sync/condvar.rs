@@ -11,7 +11,8 @@
 //!   of it. A thread that wakes so never enters the set; a notification that comes meanwhile is for
 //!   another thread, as if it had come after. Whether it happens is chosen by `weir_any`, so a
 //!   deadlock in which nobody wakes is found as well.
-//! * **A time limit** may be over at any moment: the same, and the result says so.
+//! * **A time limit** may be over at any moment, so nobody waits for ever: the thread takes itself out of the set,
+//!   unless somebody has done that before.
 
 use super::{LockResult, MutexGuard};
 use crate::sys;
@@ -89,8 +90,7 @@ impl Condvar {
         duration: Duration,
     ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
         let _ = duration;
-        let over = sys::maybe();
-        self.sleep(guard.lock.held(), over || sys::maybe());
+        let over = self.sleep_for(guard.lock.held());
         Ok((guard, WaitTimeoutResult(over)))
     }
 
@@ -102,8 +102,7 @@ impl Condvar {
         ms: u32,
     ) -> LockResult<(MutexGuard<'a, T>, bool)> {
         let _ = ms;
-        let over = sys::maybe();
-        self.sleep(guard.lock.held(), over || sys::maybe());
+        let over = self.sleep_for(guard.lock.held());
         Ok((guard, !over))
     }
 
@@ -121,9 +120,7 @@ impl Condvar {
         let _ = duration;
         let mut guard = guard;
         while condition(&mut *guard) {
-            let over = sys::maybe();
-            self.sleep(guard.lock.held(), over || sys::maybe());
-            if over {
+            if self.sleep_for(guard.lock.held()) {
                 // The real one evaluates the condition once more.
                 let over = condition(&mut *guard);
                 return Ok((guard, WaitTimeoutResult(over)));
@@ -171,6 +168,33 @@ impl Condvar {
             }
             return;
         }
+        let (_, word) = self.enter();
+        unsafe {
+            sys::weir_unlock(held);
+            sys::weir_wait_eq(word.as_ptr(), 0);
+            sys::weir_lock(held);
+        }
+    }
+
+    /// Frees the mutex, waits for some time, and locks it again. Whether the time is over.
+    #[inline]
+    fn sleep_for(&self, held: *mut u32) -> bool {
+        let (bit, word) = self.enter();
+        unsafe { sys::weir_unlock(held) };
+        // Any time may pass here.
+        let is_waiting = self.waiting.fetch_and(!bit, Ordering::AcqRel) & bit != 0;
+        if !is_waiting {
+            // Who has taken this thread out of the set is about to wake it.
+            unsafe { sys::weir_wait_eq(word.as_ptr(), 0) };
+        }
+        unsafe { sys::weir_lock(held) };
+        // If nobody has, it may also have woken without reason.
+        is_waiting && sys::maybe()
+    }
+
+    /// Adds this thread to the set. Its bit, and the word that becomes 0 when it is taken out.
+    #[inline]
+    fn enter(&self) -> (u64, &'static AtomicU32) {
         let me = unsafe { sys::weir_current() };
         if me >= THREADS {
             sys::fail("a thread waits for a Condvar, and more than 64 have been started")
@@ -180,11 +204,7 @@ impl Condvar {
         // Release, and acquire in `notify_one`: who takes this thread out of the set writes its
         // word after the store above.
         self.waiting.fetch_or(1 << me, Ordering::Release);
-        unsafe {
-            sys::weir_unlock(held);
-            sys::weir_wait_eq(word.as_ptr(), 0);
-            sys::weir_lock(held);
-        }
+        (1 << me, word)
     }
 }
 
