@@ -66,14 +66,19 @@ pub(crate) fn only_needed(modules: Vec<Module>) -> Vec<Module> {
 /// What the name of a function begins with that is executed in place of one of the real `std`.
 const BODY: &str = "weir_body::";
 
+/// Of a function that is executed in place of one of the real `std`: what linkers call that one contains this.
+pub(crate) fn body_of(symbol: &str) -> Option<String> {
+    let name = symbol.strip_prefix(BODY)?.rsplit("::").next()?;
+    Some(format!("{}{name}", name.len()))
+}
+
 /// The names of bodies for functions of the real `std`, as part of what linkers call such a function, with the
 /// number of the module.
 fn bodies(modules: &[Symbols]) -> Vec<(String, usize)> {
     let mut bodies = Vec::new();
     for (number, module) in modules.iter().enumerate() {
-        let paths = module.defined.iter().filter_map(|symbol| symbol.strip_prefix(BODY));
-        let last = paths.filter_map(|path| path.rsplit("::").next());
-        bodies.extend(last.map(|name| (format!("{}{name}", name.len()), number)));
+        let keys = module.defined.iter().filter_map(|symbol| body_of(symbol));
+        bodies.extend(keys.map(|key| (key, number)));
     }
     bodies
 }
@@ -122,5 +127,16 @@ mod tests {
         assert_eq!(symbols[3].defined, ["x"]);
         assert_eq!(needed(&symbols).into_iter().collect::<Vec<_>>(), [0, 1, 3, 4]);
         assert!(needed(&[]).is_empty());
+    }
+
+    #[test]
+    fn bodies_for_functions_of_the_real_std() {
+        let texts = [
+            "define void @main() {\ndeclare void @_RNvNtCs_5alloc4sync6layout(i64)",
+            "define void @\"weir_body::alloc::sync::layout\"() {",
+            "define void @\"weir_body::alloc::sync::other\"() {",
+        ];
+        let symbols: Vec<Symbols> = texts.iter().map(|text| Symbols::of(text)).collect();
+        assert_eq!(needed(&symbols).into_iter().collect::<Vec<_>>(), [0, 1]);
     }
 }

@@ -6,6 +6,7 @@
 //! a module consists of, such as types, is kept as it is; all other metadata goes.
 
 use crate::Module;
+use crate::join::body_of;
 use std::collections::HashMap;
 
 /// The kinds of metadata that debug locations are made of.
@@ -42,10 +43,12 @@ struct Items<'t> {
 pub(crate) fn reachable(modules: Vec<Module>, entry: &str) -> Vec<Module> {
     let mut parts: Vec<Items<'_>> = modules.iter().map(|module| items(&module.text)).collect();
     let mut definers: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
+    let mut bodies: Vec<(String, (usize, usize))> = Vec::new();
     for (number, part) in parts.iter().enumerate() {
         for (&name, &item) in &part.by_name {
             if part.all[item].is_defined && !part.all[item].is_private {
                 definers.entry(name).or_default().push((number, item));
+                bodies.extend(body_of(name).map(|key| (key, (number, item))));
             }
         }
     }
@@ -82,6 +85,10 @@ pub(crate) fn reachable(modules: Vec<Module>, entry: &str) -> Vec<Module> {
             open.push((number, named));
             if !part.all[named].is_private {
                 open.extend(definers.get(name).into_iter().flatten());
+            }
+            if !part.all[named].is_defined && name.starts_with('_') {
+                let has = bodies.iter().filter(|(key, _)| name.contains(key.as_str()));
+                open.extend(has.map(|(_, body)| *body));
             }
         }
     }
