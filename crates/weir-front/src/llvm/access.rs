@@ -73,7 +73,7 @@ impl Reader<'_> {
             self.emit(out, StmtKind::Load(into, place));
         } else {
             if order != Order::Plain {
-                self.one_place(id, at, size, order, false)?;
+                self.one_place((id, at, size), order, false, out)?;
             }
             let mut code = number(0);
             for (start, length) in cuts {
@@ -151,7 +151,7 @@ impl Reader<'_> {
         }
         let cuts = self.facts.access(id, at, size, true, self.is_loose);
         if cuts.len() > 1 && order != Order::Plain {
-            self.one_place(id, at, size, order, true)?;
+            self.one_place((id, at, size), order, true, out)?;
         }
         let is_one = cuts.len() == 1;
         for (start, length) in cuts {

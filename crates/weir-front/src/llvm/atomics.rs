@@ -168,7 +168,7 @@ impl Reader<'_> {
                 before = Addresses::Any;
             }
             this.may_hold(into, &before);
-            let place = this.one_place(id, at, size, order, true)?;
+            let place = this.one_place((id, at, size), order, true, out)?;
             this.note_access(&place, true, out);
             match (is_atomic, rmw, new) {
                 (true, Rmw::Update { .. }, Some(new)) => {

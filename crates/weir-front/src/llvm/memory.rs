@@ -204,14 +204,14 @@ impl Reader<'_> {
         Place::var(VarId::new(cell)).ordered(order)
     }
 
-    /// The place of an access that has to be one scalar.
+    /// The place of an access that has to be one scalar. If only the run knows whether there is such an access, it is a
+    /// limit that it is not.
     pub(super) fn one_place(
         &mut self,
-        id: ObjectId,
-        at: u64,
-        size: u64,
+        (id, at, size): super::Cell,
         order: Order,
         is_write: bool,
+        out: &mut Vec<Stmt>,
     ) -> Option<Place> {
         if !self.is_loose {
             self.facts.keep_whole(id, at, size);
@@ -219,7 +219,19 @@ impl Reader<'_> {
         let cuts = self.facts.access(id, at, size, is_write, self.is_loose);
         if cuts.len() > 1 {
             let name = self.facts.get(id).name.clone();
-            self.error(format!("`{name}` is accessed atomically as a whole here, and in parts elsewhere, which is not read"));
+            let shown = |(start, length): &(u64, u64)| match length {
+                1 => format!("byte {start}"),
+                _ => format!("bytes {start} to {}", start + length - 1),
+            };
+            let parts: Vec<String> = cuts.iter().map(shown).collect();
+            let (whole, parts) = (shown(&(at, size)), parts.join(", "));
+            let words = format!(
+                "{whole} of `{name}` are accessed atomically, and in parts elsewhere ({parts})"
+            );
+            match self.is_loose {
+                true => self.limit(&words, out),
+                false => self.error(words + ", which is not read"),
+            }
             return None;
         }
         Some(self.place(id, at, size, order, is_write))
