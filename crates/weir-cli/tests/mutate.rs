@@ -45,10 +45,10 @@ const PATIENCE: Duration = Duration::from_secs(120);
 const BUILDING: Duration = Duration::from_millis(200);
 
 /// The longest text that is changed.
-const LONGEST: usize = 3_000;
+const LONGEST: usize = 4_000;
 
 /// The first of the readers are those of languages.
-const LANGUAGES: usize = 10;
+const LANGUAGES: usize = 9;
 
 /// The stack of the thread that reads: that of a program's main thread.
 const STACK: usize = 8 << 20;
@@ -319,14 +319,15 @@ fn evidence_readers() -> Vec<Reader> {
 
 fn readers() -> Vec<Reader> {
     let weir = texts(&["corpus", "examples", "examples/objects", "examples/games"], "weir");
+    let modules = texts(&["crates/weir/tests/llvm", "crates/weir-llvm/tests"], "ll");
     let mut readers = vec![
         language("weir", &weir_front::weir::LANGUAGE, weir),
         language("litmus", &weir_front::litmus::LANGUAGE, texts(&["litmus"], "litmus")),
         language("promela", &weir_front::promela::LANGUAGE, texts(&["corpus/promela"], "pml")),
         language("rmm", &weir_front::rmm::LANGUAGE, texts(&["corpus/rmm"], "rmm")),
         language("trencher", &weir_front::trencher::LANGUAGE, texts(&["corpus/trencher"], "txt")),
-        language("c", &weir_front::compiled::C, texts(&["examples/c"], "c")),
-        language("rust", &weir_front::compiled::RUST, texts(&["examples/rust"], "rs")),
+        // What compilers make of C, C++ and Rust.
+        language("llvm", &weir_front::llvm::LANGUAGE, modules),
         machines(),
         instances("pcp", false),
         instances("cpcp", true),

@@ -295,7 +295,7 @@ fn what_was_misread_is_read() {
     }
     let text = "use loom::sync::{Arc, atomic::AtomicUsize}; use loom::thread; use std::sync::atomic::Ordering::*;\n\
         fn main() { let a = Arc::new(AtomicUsize::new(0)); let c = a.clone();\n\
-        loom::model(move || { let b = c.clone(); thread::spawn(move || { b.store(1, SeqCst); }); });\n\
+        loom::model(move || { let b = c.clone(); thread::spawn(move || { b.store(1, SeqCst); }).join().unwrap(); });\n\
         assert_eq!(a.load(SeqCst), 1); }";
     assert_eq!(read::verdict("test.rs", text, MemoryModel::SC), Verdict::Holds);
 }

@@ -173,7 +173,7 @@ impl<'m> Reader<'m> {
         loop {
             self.steps += 1;
             if self.steps > super::MAX_STEPS {
-                self.refuse(
+                self.too_large(
                     "the program does more before it starts threads, or is larger, than is read",
                 );
             }
@@ -228,6 +228,23 @@ impl<'m> Reader<'m> {
         self.at(range);
     }
 
+    /// A program that is too large is refused. If a loop is the reason, the error says how it can be shortened.
+    pub(super) fn too_large(&mut self, words: &str) {
+        const MANY: u64 = 200;
+        let most =
+            self.loops.values().max_by_key(|(count, span)| (*count, std::cmp::Reverse(*span)));
+        let words = match most {
+            Some((count, span)) if *count > MANY => {
+                let line = self.source.line(*span);
+                format!(
+                    "{words}: the loop in line {line} has more than {count} rounds; `--unroll 3` follows only three"
+                )
+            }
+            _ => words.to_owned(),
+        };
+        self.refuse(words);
+    }
+
     /// Goes to a block. Returns whether execution goes on here.
     pub(super) fn go(
         &mut self,
@@ -259,6 +276,10 @@ impl<'m> Reader<'m> {
         }
         (top.block, top.at) = (to, at);
         let info = self.info(function);
+        if info.rounds.contains(&(from, to)) {
+            let span = self.span;
+            self.loops.entry((function, to)).or_insert((0, span)).0 += 1;
+        }
         if let Some(most) = self.options.unroll {
             let key = (state.top().context, to);
             if !info.rounds.contains(&(from, to)) {
@@ -353,7 +374,7 @@ impl<'m> Reader<'m> {
         }
         let label = self.label("l");
         if self.explorer.points.len() >= MAX_POINTS {
-            return self.refuse(format!(
+            return self.too_large(&format!(
                 "this thread has more than {MAX_POINTS} places with different values"
             ));
         }

@@ -1,8 +1,9 @@
 //! Allocation.
 //!
 //! Each place of the code that allocates has some objects for each thread; using more is a limit. A program may get
-//! memory that was never used, so every use of freed memory is found. It may also get memory that was freed, as from an allocator, if the
-//! same function has allocated it in the same size, so a pointer may be equal to one that is stale. Freeing memory happens before it is used again.
+//! memory that was never used, so every use of freed memory is found. It may also get memory that was freed, as from an allocator, if that
+//! has the same size and was allocated by the same function of the library, such as `Box::<T>::new`: so a pointer may be equal to
+//! one that is stale. Freeing memory happens before it is used again.
 //!
 //! **Sizes that only the run knows.** Such an object has [`MOST`] bytes, and its size is a number in memory, which
 //! accesses check.
@@ -132,16 +133,16 @@ impl Reader<'_> {
         self.allocated(state, new, request, result, out, depth)
     }
 
-    /// Who allocates.
+    /// How memory is allocated.
     fn origin(&self, state: &State) -> Origin {
         let is_library = |function: usize| {
             let name = plain_name(&self.module.functions[function].name);
             let name = name.trim_start_matches('<');
             ["alloc::", "core::", "std::"].iter().any(|part| name.starts_with(part))
         };
-        let functions: Vec<usize> = state.frames.iter().map(|frame| frame.function).collect();
-        let at = functions.iter().rposition(|function| !is_library(*function)).unwrap_or(0);
-        (functions[at], functions.get(at + 1).copied())
+        let functions = || state.frames.iter().map(|frame| frame.function);
+        let at = functions().rposition(|function| !is_library(function)).unwrap_or(0);
+        functions().nth(at + 1)
     }
 
     /// The objects of a size that may have been freed.

@@ -354,6 +354,8 @@ struct Reader<'m> {
     /// What each limit means that was reached.
     limit_words: Vec<String>,
     steps: u64,
+    /// How many rounds each loop has had while it was read, by function and first block, and where it goes back.
+    loops: HashMap<(usize, u32), (u64, SpanId)>,
     explorer: explore::Explorer,
     /// Threads that are started, in order.
     waiting: Vec<usize>,
@@ -394,6 +396,7 @@ impl<'m> Reader<'m> {
             limits: Vec::new(),
             limit_words: Vec::new(),
             steps: 0,
+            loops: HashMap::new(),
             explorer: explore::Explorer::default(),
             waiting: Vec::new(),
         }
@@ -516,7 +519,7 @@ impl<'m> Reader<'m> {
         thread.statements += 1;
         thread.has_stepped |= is_step;
         if thread.statements > MAX_STATEMENTS {
-            self.refuse(format!("this thread becomes more than {MAX_STATEMENTS} statements"));
+            self.too_large(&format!("this thread becomes more than {MAX_STATEMENTS} statements"));
         }
     }
 

@@ -68,8 +68,8 @@ pub(super) enum Flag {
     Size,
 }
 
-/// The function outside of Rust's library that allocates, and the function that it calls for that.
-pub(super) type Origin = (usize, Option<usize>);
+/// The function of the library that a program calls to allocate, such as `Box::<T>::new`. None in C.
+pub(super) type Origin = Option<usize>;
 
 /// An object.
 #[derive(Clone, Debug)]
@@ -175,7 +175,7 @@ pub(super) struct Facts {
     pub given: BTreeSet<ObjectId>,
     /// Objects that may be freed while threads run.
     pub freed: BTreeSet<ObjectId>,
-    /// The functions that have allocated an object. Only they use its memory again: to others it may look different.
+    /// How objects were allocated. What is allocated in another way does not get their memory: it may look different.
     pub origins: BTreeMap<ObjectId, Origin>,
     /// Those of them that an allocation may use again.
     pub reused: BTreeSet<ObjectId>,

@@ -7,7 +7,8 @@ use weir_gen::Rng;
 use weir_gen::mutate::mutate;
 use weir_gen::tools::setting;
 
-const SOME: [&str; 3] = [
+const SOME: [&str; 4] = [
+    include_str!("heap.ll"),
     include_str!("list.ll"),
     include_str!("loop.ll"),
     include_str!("../../../weir-llvm/tests/all.ll"),
