@@ -19,7 +19,7 @@ const SHORTEST: f64 = 0.001;
 
 /// Runs with fewer instructions mostly start and read: a slower search hardly shows
 /// in them. They do not go into the mean if there are others.
-const MOSTLY_START: u64 = 10_000_000;
+const MOSTLY_START: u64 = 20_000_000;
 
 /// A geometric mean, and how far apart its values are.
 struct Mean {
