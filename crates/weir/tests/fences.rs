@@ -279,3 +279,29 @@ fn sets_of_random_programs_are_those_that_trying_all_subsets_finds() {
     println!("seed {seed}: {compared} of {cases} compared, {weak} weaker than SC");
     assert!(compared > cases / 3 && weak > cases / 12, "{compared} of {cases}, {weak} weak");
 }
+
+/// The examples in C and Rust with a fence wherever one can stand are what a compiler takes.
+#[test]
+fn sources_with_a_fence_in_every_gap_are_compiled() {
+    use weir_model::program::FenceKind;
+    if !weir_gen::tools::are_installed(&["clang-19"]) {
+        return;
+    }
+    let mut all = 0;
+    for folder in ["examples/c", "examples/rust"] {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
+        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        for file in files {
+            let (name, text) = (file.to_str().unwrap(), std::fs::read_to_string(&file).unwrap());
+            let language = weir_front::detect(name, &text);
+            let gaps = (language.gaps)(&text);
+            let fences: Vec<_> = (0..gaps.len()).map(|gap| (gap, FenceKind::Full)).collect();
+            let word = |kind| (language.fence)(kind).unwrap();
+            let fenced = weir_front::gaps::insert(&text, &gaps, &fences, word).text;
+            let errors = crate::read::errors(name, &fenced);
+            assert!(errors.is_empty(), "{name}: {errors:?}\n{fenced}");
+            all += gaps.len();
+        }
+    }
+    assert!(all > 300, "{all}");
+}

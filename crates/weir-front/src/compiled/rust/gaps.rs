@@ -17,19 +17,56 @@ pub fn gaps(text: &str) -> Vec<Gap> {
         // Blocks are found by their braces. The braces of a `match`, of a struct or of a macro do
         // not contain statements.
         if matches!(item, syn::Item::Fn(_) | syn::Item::Impl(_) | syn::Item::Mod(_)) {
+            let mut constants = Constants::default();
             syntax::tokens(item, &mut |token| {
+                let is_constant = constants.next(token);
                 if let TokenTree::Group(group) = token
                     && group.delimiter() == Delimiter::Brace
                 {
-                    block(text, group, &mut gaps, &mut waiting);
+                    match is_constant {
+                        true => waiting.push(group.span().byte_range()),
+                        false => block(text, group, &mut gaps, &mut waiting),
+                    }
                 }
             });
         }
     }
+    // Constants are left out like loops that wait.
     let waits = |gap: &Gap| waiting.iter().any(|body: &Range<usize>| body.contains(&gap.at));
     gaps.retain(|gap| !waits(gap));
     gaps.sort_by_key(|gap| gap.at);
     gaps
+}
+
+/// Finds code that is executed when the program is compiled, in which no fence can be: bodies of `const fn`,
+/// `const { .. }`, and values of constants.
+#[derive(Default)]
+struct Constants {
+    is_open: bool,
+    before: String,
+}
+
+impl Constants {
+    /// Whether the next token, if it is a block, is such code.
+    fn next(&mut self, token: &TokenTree) -> bool {
+        let now = match token {
+            TokenTree::Group(_) => String::new(),
+            token => token.to_string(),
+        };
+        let before = std::mem::replace(&mut self.before, now);
+        match token {
+            // `*const T` and `<const N: usize>` are types.
+            TokenTree::Ident(word) if *word == "const" => {
+                self.is_open = !matches!(&*before, "*" | "<" | ",");
+            }
+            TokenTree::Punct(sign) if sign.as_char() == ';' => self.is_open = false,
+            TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
+                return std::mem::take(&mut self.is_open);
+            }
+            _ => {}
+        }
+        false
+    }
 }
 
 /// The body of a loop that waits, if a statement is one: a fence before the loop orders at least as much, and with a

@@ -101,6 +101,7 @@ fn waits(loaded: &Loaded, p: ProcessId, id: StateId, memory: &[ValueId]) -> Stri
         })
         .collect();
     vars.extend(system.reads(p, id));
+    vars.retain(|x| !source.internal.contains(x));
     vars.sort_unstable();
     vars.dedup();
     let mut found: Vec<String> = vars
