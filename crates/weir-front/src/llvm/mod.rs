@@ -11,11 +11,14 @@
 //! reach is a statement. Three values are known without a statement: what is never written; what a thread has written itself to an object whose
 //! address it has not yet given away; and what only one thread can ever reach.
 //!
+//! An allocation that a thread is given when it starts belongs to this thread. If another thread is found to reach it, that is a fact, and the
+//! program is read again with the allocation in memory.
+//!
 //! * `function` finds variables and live values, `objects` has memory and the facts that are learned, `number` the arithmetic,
 //!   `places` the lines of the user;
 //! * `explore` has states and points, `step` the instructions, `pointer` finds what a pointer leads to, `memory` what objects hold,
 //!   `access` reads and writes, `atomics` does both in one step;
-//! * `calls` executes functions, `library` has those that programs expect to find, `heap` allocates, `intrinsics` has the functions of
+//! * `calls` executes functions, `names` has their names for people, `library` those that programs expect to find, `heap` allocates, `intrinsics` has the functions of
 //!   LLVM itself, `threads` starts and joins, `sync` has locks and waiting;
 //! * `wait` finds loops that wait, `ending` questions about final states, `finish` makes the program.
 //!
