@@ -1,25 +1,27 @@
 //! What searches leave out makes no difference, on random programs:
 //!
-//! * the final states are those of a search without quiet steps;
+//! * the final states are those of a search without quiet steps; under C11 also what settles a question;
 //! * what no state of a slice settles, no state of the system settles; where nothing fails the
 //!   converse is true as well;
 //! * a search that was paused a few times answers as one that was not.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 use weir_engine::explicit::{self, Asked};
 use weir_engine::{Engine, Explicit, SearchOptions, Task};
-use weir_gen::{Rng, Shape, program, shrink};
+use weir_gen::{Rng, Shape, program, setting, shrink};
 use weir_model::answer::{Answer, Verdict};
-use weir_model::ids::{Cell, LabelId, ProcessId, RegId, SpanId, VarId};
+use weir_model::ids::{LabelId, ProcessId, RegId, SpanId, VarId};
 use weir_model::limits::Budget;
 use weir_model::memory_model::MemoryModel;
 use weir_model::program::{
     Atom, BinOp, Expr, Formula, Program, Property, PropertyKind, Quantifier,
 };
 use weir_model::question::{Kind, Question};
-use weir_model::semantics::{Form, sufficient_bound};
+use weir_model::semantics::sufficient_bound;
 use weir_model::system::System;
+
+use crate::common::whole;
 
 const MODELS: [MemoryModel; 4] =
     [MemoryModel::SC, MemoryModel::TSO, MemoryModel::PSO, MemoryModel::NSW];
@@ -157,30 +159,6 @@ fn paused_searches_answer_alike() {
     assert!(paused > 200, "searches were paused {paused} times");
 }
 
-/// The final states, by all steps one after another.
-fn final_states(system: &System, model: MemoryModel) -> BTreeSet<Vec<i128>> {
-    let atoms = system.program.everything();
-    let bound = sufficient_bound(system).unwrap();
-    let semantics = Form::of(model)[0].semantics(system, model, bound);
-    let mut seen: HashSet<Vec<Cell>> = semantics.initial().collect();
-    let mut open: Vec<Vec<Cell>> = seen.iter().cloned().collect();
-    let mut found = BTreeSet::new();
-    let mut scratch = Vec::new();
-    while let Some(config) = open.pop() {
-        let (controls, memory) = (semantics.controls(&config), semantics.memory(&config));
-        if system.all_ended(controls) && semantics.is_drained(&config) {
-            found.insert(atoms.iter().map(|a| system.atom(*a, controls, memory)).collect());
-        }
-        let is_whole = semantics.successors(&config, &mut scratch, &mut |_, next| {
-            if seen.insert(next.to_vec()) {
-                open.push(next.to_vec());
-            }
-        });
-        assert!(is_whole, "nothing exceeds a sufficient bound");
-    }
-    found
-}
-
 #[test]
 fn quiet_steps_lose_no_final_state() {
     let plain = Shape { statements: 3, locals: true, ..Shape::default() };
@@ -205,11 +183,75 @@ fn quiet_steps_lose_no_final_state() {
             assert!(outcomes.stats.is_exact(), "case {case} under {model}");
             let found: BTreeSet<Vec<i128>> =
                 outcomes.states.into_iter().map(|(values, _)| values).collect();
-            let expected = final_states(&system, model);
+            let bound = sufficient_bound(&system).unwrap();
+            let whole = whole(&system, model, bound).expect("small programs");
+            assert!(whole.is_complete, "nothing exceeds a sufficient bound");
+            let expected = whole.finals;
             let text = weir_front::weir::print(&random);
             assert_eq!(found, expected, "case {case} under {model}:\n{text}");
             states += found.len();
         }
     }
     assert!(states > 2000, "there are only {states} final states");
+}
+
+/// Where a search under C11 differs from one that takes every step; `None` if that takes too long.
+fn c11_differs(program: &Program) -> Option<Result<[usize; 2], String>> {
+    const BOUND: usize = 6;
+    let program = Program { observed: Some(program.everything()), ..program.clone() };
+    let system = System::for_model(program, MemoryModel::C11).ok()?;
+    let whole = whole(&system, MemoryModel::C11, BOUND).filter(|whole| whole.is_complete)?;
+    let options = SearchOptions { bound: Some(BOUND), ..SearchOptions::default() };
+    let task = Task::new(&system, MemoryModel::C11, &options);
+    let (answers, stats) = Explicit.search(task, &mut |_| {});
+    let mut counts = [0, 0];
+    // What a program with a race does besides is undefined.
+    let is_race = |question: &Question| question.kind == Kind::Races;
+    let all = system.questions.iter().zip(&answers).zip(whole.settled.iter().copied());
+    let has_raced = all.clone().any(|((question, _), settled)| is_race(question) && settled);
+    for ((question, answer), expected) in all.filter(|((q, _), _)| !has_raced || is_race(q)) {
+        counts[usize::from(expected)] += 1;
+        if answer.has_run() != expected {
+            let found = answer.verdict.name();
+            return Some(Err(format!("`{}`: {found}, settled: {expected}", question.name)));
+        }
+    }
+    let found = explicit::outcomes(task, &mut |_| {}).ok()?;
+    let found: BTreeSet<Vec<i128>> = found.states.into_iter().map(|(values, _)| values).collect();
+    if !has_raced && found != whole.finals {
+        return Some(Err(format!("final states {found:?} and {:?}", whole.finals)));
+    }
+    (stats.is_exact() || answers.iter().all(|a| a.has_run())).then_some(Ok(counts))
+}
+
+#[test]
+fn reductions_of_c11_lose_nothing() {
+    let (seed, cases) = (setting("WEIR_SEED", 1), setting("WEIR_CASES", 300));
+    let plain = Shape { orders: true, statements: 5, locals: true, labels: 2, ..Shape::default() };
+    let shapes = [
+        plain.clone(),
+        Shape { vars: 3, awaits: true, ..plain.clone() },
+        Shape { vars: 4, atomics: false, statements: 6, ..plain.clone() },
+        Shape { choices: true, gotos: true, domains: true, ..plain.clone() },
+        Shape { loops: true, statements: 3, atomics: false, ..plain.clone() },
+        Shape { processes: 3, vars: 4, statements: 3, ..plain },
+    ];
+    let mut counts = [0, 0];
+    for case in 0..cases {
+        let mut rng = Rng::new(seed.wrapping_mul(1_000_003).wrapping_add(case));
+        let shape = rng.pick(&shapes).clone();
+        let random = program(&mut rng, &shape);
+        let random = with_properties(&mut rng, random);
+        match c11_differs(&random) {
+            None => {}
+            Some(Ok(more)) => (0..2).for_each(|n| counts[n] += more[n]),
+            Some(Err(_)) => {
+                let small = shrink(random, |p| c11_differs(p).is_some_and(|r| r.is_err()));
+                let why = c11_differs(&small).unwrap().unwrap_err();
+                let text = weir_front::weir::print(&small);
+                panic!("seed {seed}, case {case}: {why}\n{text}");
+            }
+        }
+    }
+    assert!(counts.iter().all(|n| *n as u64 > cases), "both answers occur: {counts:?}");
 }

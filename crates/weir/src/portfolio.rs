@@ -99,18 +99,20 @@ impl Engine for Auto {
     }
 }
 
-/// Under C11: the explicit search with more and more writes that can still be read, until that was enough or it takes too
-/// much. Where writes pile up without end it is never enough, so folding old writes comes early.
+/// Under C11: the explicit search with more and more writes that can still be read, and folding of old writes, each with
+/// more and more memory. Where the writes of a location are few, a larger bound is soon enough; where they pile up without
+/// end, none is, and only folding proves anything.
 fn growing(task: Task<'_>, progress: Progress<'_>) -> (Vec<Answer>, Stats) {
     let mut turns = Turns::new(task);
-    let _ = turns.messages(4, 16 * MIB, progress)
-        || turns.folded(16 * MIB, progress)
-        || turns.messages(4, 128 * MIB, progress)
-        || turns.folded(128 * MIB, progress)
-        || turns.messages(16, 128 * MIB, progress)
-        || turns.messages(64, 256 * MIB, progress)
-        || turns.folded(1024 * MIB, progress)
-        || turns.messages(4, usize::MAX, progress);
+    let is_decided = [1, 4, 16, 64, 256, 1024].into_iter().any(|mib| {
+        turns.messages(4, mib * MIB, progress)
+            || turns.folded(mib * MIB, progress)
+            || turns.messages(16, mib * MIB, progress)
+            || turns.messages(64, mib * MIB, progress)
+    });
+    if !is_decided {
+        turns.messages(4, usize::MAX, progress);
+    }
     turns.end()
 }
 
@@ -277,6 +279,8 @@ struct Turns<'t> {
     has_reason: bool,
     /// The explicit search under C11 that went furthest: its bound, and whether it was cut off.
     messages: Option<(usize, bool)>,
+    /// The last explicit search under C11 that was cut off: its bound, and what it was given.
+    cut: Option<(usize, usize)>,
     /// Whether folding has ended without being cut off.
     has_folded: bool,
     /// What paused searches keep.
@@ -296,6 +300,7 @@ impl<'t> Turns<'t> {
             has_given_up: false,
             has_reason: false,
             messages: None,
+            cut: None,
             has_folded: false,
             kept: 0,
         }
@@ -384,12 +389,15 @@ impl<'t> Turns<'t> {
 
     /// The explicit search under C11 with a bound on the writes that can still be read.
     fn messages(&mut self, bound: usize, bytes: usize, progress: Progress<'_>) -> bool {
-        if self.messages == Some((bound, false)) {
+        // With a larger bound there is as much to store, or more.
+        let is_known = matches!(self.messages, Some((known, false)) if bound <= known);
+        if is_known || self.cut.is_some_and(|(least, given)| bound >= least && bytes <= given) {
             return false;
         }
         let options = SearchOptions { bound: Some(bound), ..self.within(bytes) };
         let (found, stats) = Explicit.search(self.task.within(&options), progress);
         let is_cut = stats.stopped.is_some();
+        self.cut = is_cut.then_some((bound, bytes)).or(self.cut);
         // A search that was cut off says less than one with a smaller bound that was not.
         if is_cut && matches!(self.messages, Some((_, false))) {
             return self.take_known(found, stats);

@@ -4,8 +4,8 @@ use weir_model::ids::{Cell, ProcessId, StateId, VarId};
 use weir_model::limits::{Budget, Stop};
 use weir_model::program::Atom;
 use weir_model::question::Question;
-use weir_model::semantics::{Rule, Semantics, Step, sufficient_bound};
-use weir_model::system::{Access, System, Transition};
+use weir_model::semantics::{Semantics, Step, sufficient_bound};
+use weir_model::system::{Access, System};
 
 use crate::ahead::{self, ByPlace};
 
@@ -112,10 +112,10 @@ impl Quiet {
         if let Some(x) = system.reads(process, state)
             && !self.may_change(semantics, config, process, x)
             && let Some(value) = semantics.sees(config, process, x)
-            && let Some((id, &Transition { to, .. })) = system.quiet_read(process, state, value)
+            && let Some((id, t)) = system.quiet_read(process, state, value)
+            && let Some(rule) = semantics.take_read_quietly(config, process, t)
         {
-            config[process.index()] = to.0;
-            taken(Step::take(process, Rule::ReadMemory, id));
+            taken(Step::take(process, rule, id));
             return true;
         }
         let Some(ends) = &self.ends else { return false };

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use weir_model::ids::Cell;
 use weir_model::limits::{Budget, Stop};
+use weir_model::memory_model::MemoryModel;
 use weir_model::question::Question;
 use weir_model::semantics::{Rule, Semantics, Step};
 
@@ -30,11 +31,12 @@ impl<'s> Retold<'s> {
         &self.start
     }
 
-    /// Puts off a quiet step; but a fence is passed now, since a process that passes one late
-    /// may see less.
+    /// Puts off a quiet step. A fence is passed now, since a process that passes one late may see less. Under C11 nothing is put
+    /// off: others may read a quiet write, and what a process may still access decides which messages are kept.
     pub fn put_off(&mut self, step: Step) {
         self.late[step.process.index()].push_back(step);
-        if matches!(step.rule, Rule::Fence | Rule::ReadFence | Rule::WriteFence) {
+        let is_fence = matches!(step.rule, Rule::Fence | Rule::ReadFence | Rule::WriteFence);
+        if is_fence || self.semantics.system().serves(MemoryModel::C11) {
             self.catch_up(step);
         }
     }

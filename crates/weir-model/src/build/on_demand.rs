@@ -332,8 +332,12 @@ impl System {
         let idle = waits && from == to && self.rounds == Rounds::Left && !self.keeps_orders;
         // A process that enters a block locks the others out.
         let in_block = |state| self.is_in_block(process, state);
+        // Where writes are buffered, a write that is issued changes no memory.
+        let changes_memory =
+            self.keeps_orders && matches!(op, Op::Write(x, _) if self.watch.memory[x.index()]);
         let is_quiet = !waits
             && mark.is_none()
+            && !changes_memory
             && !in_block(from)
             && !in_block(to)
             && self.is_quiet(process, from, to);

@@ -37,6 +37,8 @@ pub(crate) struct Watch {
     pub kept: Vec<Vec<bool>>,
     /// Registers whose value is asked for at every moment.
     pub always: Vec<Vec<bool>>,
+    /// Variables whose value is asked for at every moment.
+    pub memory: Vec<bool>,
 }
 
 impl Watch {
@@ -44,7 +46,8 @@ impl Watch {
         let registers: Vec<_> =
             program.processes.iter().map(|p| vec![false; p.registers.len()]).collect();
         let labels = program.processes.iter().map(|p| vec![Asked::Never; p.labels.len()]).collect();
-        let mut watch = Self { labels, kept: registers.clone(), always: registers };
+        let memory = vec![false; program.var_count()];
+        let mut watch = Self { labels, kept: registers.clone(), always: registers, memory };
         for property in &program.properties {
             match &property.kind {
                 PropertyKind::Never(formula) => {
@@ -104,7 +107,7 @@ impl Watch {
 
     fn atom(&mut self, atom: Atom, always: bool) {
         match atom {
-            Atom::Var(_) => {}
+            Atom::Var(x) => self.memory[x.index()] |= always,
             Atom::Reg(p, r) => {
                 self.kept[p.index()][r.index()] = true;
                 self.always[p.index()][r.index()] |= always;

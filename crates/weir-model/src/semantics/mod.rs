@@ -104,6 +104,18 @@ pub trait Semantics: Sync {
         None
     }
 
+    /// Takes a read of the value that [`sees`](Self::sees) tells, in place, where no other process writes the variable any more.
+    /// `None`, and nothing changed, if others can observe it.
+    fn take_read_quietly(
+        &self,
+        config: &mut Vec<Cell>,
+        process: ProcessId,
+        transition: &Transition,
+    ) -> Option<Rule> {
+        config[process.index()] = transition.to.0;
+        Some(Rule::ReadMemory)
+    }
+
     /// The value that a process reads from a variable, if there is only one and it stays the same
     /// until another process writes the variable; `None` also where that is not known.
     fn sees(&self, _config: &[Cell], _process: ProcessId, _var: VarId) -> Option<ValueId> {

@@ -70,6 +70,18 @@ impl Semantics for Undivided<'_> {
         }
     }
 
+    fn take_read_quietly(
+        &self,
+        config: &mut Vec<Cell>,
+        process: ProcessId,
+        transition: &Transition,
+    ) -> Option<Rule> {
+        match self.in_block(config) {
+            None => self.inner.take_read_quietly(config, process, transition),
+            Some(_) => None,
+        }
+    }
+
     fn sees(&self, config: &[Cell], process: ProcessId, var: VarId) -> Option<ValueId> {
         match self.in_block(config) {
             None => self.inner.sees(config, process, var),

@@ -225,11 +225,15 @@ impl<'s> Kinds<'s> {
 
     fn rmw(&mut self, p: ProcessId, a: &Rmw, b: &Rmw, reg: Of, place: Of) -> Option<()> {
         match (a, b) {
-            (Rmw::Cas { expected, new, .. }, Rmw::Cas { expected: there, new: other, .. })
+            (
+                Rmw::Cas { expected, new, failure },
+                Rmw::Cas { expected: there, new: other, failure: of_other },
+            )
             | (
-                Rmw::CasFlag { expected, new, .. },
-                Rmw::CasFlag { expected: there, new: other, .. },
+                Rmw::CasFlag { expected, new, failure },
+                Rmw::CasFlag { expected: there, new: other, failure: of_other },
             ) => {
+                (failure == of_other).then_some(())?;
                 for (a, b) in [(expected, there), (new, other)] {
                     let code = self.code(p, a, b)?;
                     self.join(place, code)?;
@@ -310,6 +314,7 @@ impl<'s> Kinds<'s> {
 
     /// The values of the variable at a place.
     fn place(&mut self, p: ProcessId, a: &Place, b: &Place) -> Option<Of> {
+        (a.order == b.order).then_some(())?;
         match (&a.index, &b.index) {
             (None, None) => {
                 self.exchange_vars(a.first, b.first)?;

@@ -9,6 +9,8 @@ use crate::program::{FenceKind, Order, Place};
 pub(super) struct Ahead {
     /// Locations that may be read or written.
     pub accesses: Vec<bool>,
+    /// Locations that may be written.
+    pub writes: Vec<bool>,
     /// Locations of which a message may be read such that its view matters.
     pub learns_from: Vec<bool>,
     /// A `seq_cst` operation.
@@ -27,6 +29,7 @@ impl Ahead {
     fn nothing(vars: usize) -> Self {
         Self {
             accesses: vec![false; vars],
+            writes: vec![false; vars],
             learns_from: vec![false; vars],
             is_seq_cst: false,
             has_seq_cst_fence: false,
@@ -39,6 +42,7 @@ impl Ahead {
     fn join(&mut self, other: &Self) {
         let both = |a: &mut [bool], b: &[bool]| a.iter_mut().zip(b).for_each(|(a, b)| *a |= b);
         both(&mut self.accesses, &other.accesses);
+        both(&mut self.writes, &other.writes);
         both(&mut self.learns_from, &other.learns_from);
         self.is_seq_cst |= other.is_seq_cst;
         self.has_seq_cst_fence |= other.has_seq_cst_fence;
@@ -61,6 +65,9 @@ impl Ahead {
         let first = place.first.index();
         let locations = first..first + place.len as usize;
         self.accesses[locations.clone()].fill(true);
+        if writes {
+            self.writes[locations.clone()].fill(true);
+        }
         if reads && (writes || order.acquires() || self.acquires) {
             self.learns_from[locations].fill(true);
         }

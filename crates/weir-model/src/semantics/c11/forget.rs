@@ -2,7 +2,7 @@
 //! change nothing.
 
 use super::ahead::Ahead;
-use super::state::{Node as Operation, State, Thread, position, read_key};
+use super::state::{Key, Node as Operation, State, Thread, View, position, read_key, write_key};
 use super::{C11, Op};
 use crate::flow::{Flow, Node};
 use crate::graph;
@@ -36,8 +36,45 @@ impl C11<'_> {
             Self::forget_thread(thread, ahead);
         }
         self.forget_nodes(&ahead, state);
+        self.forget_common(&ahead, state);
         if let Some(fold) = self.fold {
             fold.fold(state);
+        }
+    }
+
+    /// Forgets what a view has that nobody can learn from it.
+    ///
+    /// A key of a location matters to whoever may still access the location, and to whoever may execute a `seq_cst` fence. If all of
+    /// them have seen as much, it says nothing new to anybody, through however many views it is handed on. What `acq` has beyond
+    /// `cur` is all that an acquire fence adds. And where no `seq_cst` operation is left, nobody distinguishes having
+    /// read a message from having written it.
+    fn forget_common(&self, ahead: &[&Ahead], state: &mut State) {
+        let counts = |p: usize, x: usize| ahead[p].accesses[x] || ahead[p].has_seq_cst_fence;
+        for x in 0..self.shape.vars {
+            let keys = state.threads.iter().enumerate().filter(|(p, _)| counts(*p, x));
+            let least = keys.map(|(_, thread)| thread.cur.keys[x]).min().unwrap_or(Key::MAX);
+            let forget = |view: &mut View| {
+                if view.keys[x] <= least {
+                    view.keys[x] = 0;
+                }
+            };
+            state.messages.iter_mut().flatten().for_each(|message| forget(&mut message.view));
+            for (p, thread) in state.threads.iter_mut().enumerate() {
+                forget(&mut thread.rel);
+                forget(&mut thread.acq);
+                if !counts(p, x) {
+                    forget(&mut thread.cur);
+                }
+            }
+        }
+        self.races.forget_common(state, |p, x| ahead[p].accesses[x]);
+        for Thread { cur, acq, .. } in &mut state.threads {
+            acq.forget_all_in(cur);
+        }
+        if state.nodes.is_empty() && !ahead.iter().any(|ahead| ahead.is_seq_cst) {
+            for key in state.views().flat_map(|view| &mut view.keys).filter(|key| **key > 0) {
+                *key = write_key(position(*key));
+            }
         }
     }
 

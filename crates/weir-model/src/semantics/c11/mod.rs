@@ -33,6 +33,7 @@
 mod ahead;
 mod fold;
 mod forget;
+mod image;
 mod races;
 mod state;
 
@@ -46,6 +47,7 @@ use super::layout::Layout;
 use super::{Event, Head, Rule, Semantics, Step, Visit, control};
 use crate::ids::{Cell, ProcessId, StateId, ValueId, VarId};
 use crate::program::{FenceKind, Order};
+use crate::symmetry::Automorphism;
 use crate::system::{Op, Seen, Steps, System, Transition};
 
 pub(super) struct C11<'s> {
@@ -495,6 +497,13 @@ impl Semantics for C11<'_> {
         self
     }
 
+    fn image(&self, config: &[Cell], g: &Automorphism, image: &mut Vec<Cell>) -> Option<()> {
+        image.clear();
+        g.head(self.system, config, image)?;
+        self.shape.write(&self.image_of(&self.state(config), g)?, image);
+        Some(())
+    }
+
     fn successors(&self, config: &[Cell], scratch: &mut Vec<Cell>, visit: Visit<'_>) -> bool {
         let mut controls = config[..self.head.processes].to_vec();
         // After a race nothing is defined.
@@ -535,25 +544,69 @@ impl Semantics for C11<'_> {
         is_complete
     }
 
+    /// Steps that nobody else can observe, disable or make different: fences that are not `seq_cst`, and accesses of a location that
+    /// no other process may write any more, of which this one has seen the newest message.
+    ///
+    /// A read of this kind has one message to read. A write goes behind all messages, so its key is greater than those of all
+    /// other accesses, and it closes no cycle: nothing has to come after it. It commutes with the steps of the others, which
+    /// may only read more after it. If it races with a later access, that access finds the race.
     fn take_quietly(
         &self,
         config: &mut Vec<Cell>,
         process: ProcessId,
         t: &Transition,
     ) -> Option<Rule> {
-        // What nobody else can observe: a step without an access, unless it is a `seq_cst` fence.
-        let rule = match t.op {
-            Op::Nop => Rule::Nop,
-            Op::Fence(kind) if kind != FenceKind::Full => super::fence_rule(kind),
-            Op::Fence(_) | Op::Read(..) | Op::Write(..) | Op::Arw(..) => return None,
+        let p = process.index();
+        let is_last = |state: &State, x: VarId| {
+            let mut others = (0..self.head.processes).filter(|&q| q != p);
+            Self::readable(state, p, x).len() == 1
+                && state.folded_for(p, x).is_empty()
+                && !others.any(|q| self.ahead(q, config[q]).writes[x.index()])
         };
-        let mut state = self.state(config);
-        self.take(&mut state, process.index(), t.op, t.order, 0).ok()?;
-        self.follow_trail(&mut state, process, t).then_some(())?;
+        if t.order.is_seq_cst() || t.order == Order::Fenced {
+            return None;
+        }
+        let mut state = match t.op {
+            Op::Nop => self.state(config),
+            Op::Fence(kind) if kind != FenceKind::Full => self.state(config),
+            Op::Read(x, _) | Op::Write(x, _) => {
+                Some(self.state(config)).filter(|state| is_last(state, x))?
+            }
+            Op::Fence(_) | Op::Arw(..) => return None,
+        };
+        let at = match t.op {
+            Op::Read(x, _) => state.messages[x.index()].len() - 1,
+            Op::Write(x, _) => state.messages[x.index()].len(),
+            _ => 0,
+        };
+        let (rule, _) = Self::rule(&state, t.op, at);
+        let taken = self.take(&mut state, p, t.op, t.order, at).ok()?;
+        (taken == Taken::Well && self.follow_trail(&mut state, process, t)).then_some(())?;
         let mut controls = config[..self.head.processes].to_vec();
-        controls[process.index()] = t.to.0;
+        controls[p] = t.to.0;
         self.forget(&controls, &mut state);
         self.encode(&controls, &state, config);
         Some(rule)
+    }
+
+    fn take_read_quietly(
+        &self,
+        config: &mut Vec<Cell>,
+        process: ProcessId,
+        t: &Transition,
+    ) -> Option<Rule> {
+        self.take_quietly(config, process, t)
+    }
+
+    /// The newest value, if that is all that a process may read.
+    fn sees(&self, config: &[Cell], process: ProcessId, var: VarId) -> Option<ValueId> {
+        let state = self.state(config);
+        let is_one = Self::readable(&state, process.index(), var).len() == 1
+            && state.folded_for(process.index(), var).is_empty();
+        is_one.then(|| self.head.get(config, var))
+    }
+
+    fn has_under_way(&self, _config: &[Cell], _process: ProcessId, _var: VarId) -> bool {
+        false
     }
 }

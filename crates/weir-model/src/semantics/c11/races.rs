@@ -8,8 +8,9 @@
 
 use super::state::{State, View};
 use crate::flow::Node;
-use crate::ids::VarId;
+use crate::ids::{ProcessId, VarId};
 use crate::program::{Order, Place};
+use crate::symmetry::Automorphism;
 use crate::system::System;
 
 /// A kind of access.
@@ -21,7 +22,8 @@ pub(super) enum Touch {
     AtomicWrite,
 }
 
-const TOUCHES: usize = 4;
+const TOUCHES: [Touch; 4] =
+    [Touch::PlainRead, Touch::PlainWrite, Touch::AtomicRead, Touch::AtomicWrite];
 
 impl Touch {
     pub fn read(order: Order) -> Self {
@@ -86,7 +88,7 @@ impl Races {
 
     /// How many words the bits take.
     pub fn words(&self) -> usize {
-        (self.count * self.processes * TOUCHES).div_ceil(u64::BITS as usize)
+        (self.count * self.processes * TOUCHES.len()).div_ceil(u64::BITS as usize)
     }
 
     /// Whether accesses of a location can race.
@@ -95,7 +97,7 @@ impl Races {
     }
 
     fn bit(&self, slot: usize, process: usize, touch: Touch) -> (usize, u64) {
-        let bit = (slot * self.processes + process) * TOUCHES + touch as usize;
+        let bit = (slot * self.processes + process) * TOUCHES.len() + touch as usize;
         (bit / u64::BITS as usize, 1 << (bit % u64::BITS as usize))
     }
 
@@ -126,13 +128,63 @@ impl Races {
         state.threads[process].cur.known[word] |= bit;
     }
 
+    /// Forgets which accesses happen before, in views that tell nobody anything new by it: everybody who may still access the
+    /// location, by `uses`, knows it.
+    pub fn forget_common(&self, state: &mut State, uses: impl Fn(usize, usize) -> bool) {
+        for word in 0..self.words() {
+            let used = |p: usize| {
+                let slots = self.slots.iter().enumerate().filter(|(x, _)| uses(p, *x));
+                slots.filter_map(|(_, slot)| *slot).fold(0, |all, slot| all | self.bits(slot, word))
+            };
+            let used: Vec<u64> = (0..self.processes).map(used).collect();
+            let threads = state.threads.iter().zip(&used);
+            let common = threads.fold(u64::MAX, |all, (t, used)| all & (t.cur.known[word] | !used));
+            for message in state.messages.iter_mut().flatten() {
+                message.view.known[word] &= !common;
+            }
+            for (thread, used) in state.threads.iter_mut().zip(&used) {
+                thread.acq.known[word] &= !common;
+                thread.rel.known[word] &= !common;
+                thread.cur.known[word] &= !common | used;
+            }
+        }
+    }
+
+    /// What becomes of the bits of a view if processes and locations are exchanged.
+    pub fn image(&self, known: &[u64], g: &Automorphism) -> Vec<u64> {
+        let mut image = vec![0; known.len()];
+        for (x, slot) in self.slots.iter().enumerate() {
+            let Some(slot) = *slot else { continue };
+            // Code of processes that can be exchanged accesses locations in the same way.
+            let to = self.slots[g.var(VarId::new(x)).index()].expect("it can race as well");
+            for process in 0..self.processes {
+                let image_of = g.process(ProcessId::new(process)).index();
+                for touch in TOUCHES {
+                    let (word, bit) = self.bit(slot, process, touch);
+                    if known[word] & bit != 0 {
+                        let (word, bit) = self.bit(to, image_of, touch);
+                        image[word] |= bit;
+                    }
+                }
+            }
+        }
+        image
+    }
+
+    /// The bits of a location within a word.
+    fn bits(&self, slot: usize, word: usize) -> u64 {
+        let per_slot = self.processes * TOUCHES.len();
+        let bits = slot * per_slot..(slot + 1) * per_slot;
+        let of_word = word * u64::BITS as usize..(word + 1) * u64::BITS as usize;
+        let common = bits.start.max(of_word.start)..bits.end.min(of_word.end);
+        common.fold(0, |all, bit| all | 1 << (bit % u64::BITS as usize))
+    }
+
     /// Forgets the accesses of a location that nobody accesses any more.
     pub fn forget(&self, state: &mut State, var: usize) {
         let Some(slot) = self.slots[var] else { return };
         for process in 0..self.processes {
-            for touch in
-                [Touch::PlainRead, Touch::PlainWrite, Touch::AtomicRead, Touch::AtomicWrite]
-            {
+            for touch in TOUCHES {
                 let (word, bit) = self.bit(slot, process, touch);
                 state.views().for_each(|view| view.known[word] &= !bit);
             }

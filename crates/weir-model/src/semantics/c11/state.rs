@@ -67,6 +67,18 @@ impl View {
         }
     }
 
+    /// Keeps only what another view does not have.
+    pub fn forget_all_in(&mut self, other: &Self) {
+        for (key, other) in self.keys.iter_mut().zip(&other.keys) {
+            *key *= Key::from(*key > *other);
+        }
+        self.fences &= !other.fences;
+        self.strong &= !other.strong;
+        for (known, other) in self.known.iter_mut().zip(&other.known) {
+            *known &= !other;
+        }
+    }
+
     fn is_bottom(&self) -> bool {
         self.keys.iter().all(|&key| key == 0)
             && self.fences | self.strong == 0
