@@ -13,7 +13,8 @@ use crate::compare::Turns;
 use crate::rows::Row;
 use crate::run::{Job, Weir};
 use crate::{
-    compare, costs, engines, families, growth, html, linden_wolper, page, plots, rows, run, spin,
+    compare, costs, engines, families, growth, html, linden_wolper, page, plots, rounds, rows, run,
+    spin,
 };
 use weir_cli::Status;
 use weir_cli::output::{complain, fail, print, write_whole};
@@ -38,6 +39,12 @@ pub fn run(args: &Bench) -> Status {
     }
     if args.families {
         return match families::run(args) {
+            Ok(()) => Status::Fine,
+            Err(message) => fail(&message),
+        };
+    }
+    if args.rounds {
+        return match rounds::run(args) {
             Ok(()) => Status::Fine,
             Err(message) => fail(&message),
         };
@@ -287,7 +294,9 @@ fn pictures(
         }
         let names: Vec<&str> = plots.iter().map(|(name, _)| *name).collect();
         progress.say("litmus tests");
-        let engines = engines::section(&lines, &for_engines()) + &families::section(args)?;
+        let engines = engines::section(&lines, &for_engines())
+            + &families::section(args)?
+            + &rounds::section(args)?;
         let tables = Tables::measure(args, jobs, rows, weir, limits, &mut progress)?;
         let sections = engines + &tables.costs;
         let page = page::page(args, rows, &spun, &names, &tables.growth, &sections);

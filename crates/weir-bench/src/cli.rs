@@ -38,9 +38,12 @@ pub struct Bench {
     /// Run families of litmus tests of growing size instead, and herd7 beside if it is installed
     #[arg(long, conflicts_with_all = ["files", "only", "models", "against", "baseline", "spin", "docs", "plots", "instructions", "linden_wolper"])]
     pub families: bool,
+    /// Run locks and objects under C11 with a number of rounds for each process instead, and the examples in C and Rust
+    #[arg(long, conflicts_with_all = ["files", "only", "models", "against", "baseline", "spin", "docs", "plots", "instructions", "linden_wolper", "families"])]
+    pub rounds: bool,
     /// Run the corpus and locks with more processes, and print only the tables about them as
     /// Markdown: more processes, threads, proofs, memory and slow programs
-    #[arg(long, conflicts_with_all = ["against", "baseline", "spin", "docs", "plots", "instructions", "linden_wolper", "families"])]
+    #[arg(long, conflicts_with_all = ["against", "baseline", "spin", "docs", "plots", "instructions", "linden_wolper", "families", "rounds"])]
     pub growth: bool,
     /// When to use color
     #[arg(long, value_enum, default_value_t = Color::Auto)]

@@ -4,8 +4,8 @@
 //! results, `compare` this build against another, `spin` another program against this one, and
 //! `engines` the engines against one another. `plots` makes what `chart` draws, and `page` is
 //! the page of the documentation. `linden_wolper` is the table of Linden and Wolper 2010,
-//! and `families` are litmus tests of growing size. `growth` are locks with more processes, and
-//! `costs` is what proofs, configurations and slow programs cost.
+//! and `families` are litmus tests of growing size. `growth` are locks with more processes,
+//! `rounds` are programs under C11 whose processes do something a number of times, and `costs` is what proofs, configurations and slow programs cost.
 //!
 //! A measured run is a process of its own: this program again, as `weir`. So what is measured
 //! is always of the same build.
@@ -24,6 +24,7 @@ mod html;
 mod linden_wolper;
 mod page;
 mod plots;
+mod rounds;
 mod rows;
 mod run;
 mod spin;

@@ -29,7 +29,7 @@ macro_rules! sources {
 const SOURCES: Sources = sources! {
     "native/lib.rs"
     "std/lib.rs" "std/collections.rs" "std/env.rs" "std/hash.rs" "std/hint.rs" "std/macros.rs" "std/os.rs" "std/panic.rs" "std/prelude.rs"
-    "std/process.rs" "std/sys.rs" "std/time.rs"
+    "std/process.rs" "std/sys.rs" "std/tasks.rs" "std/time.rs"
     "std/sync/mod.rs" "std/sync/barrier.rs" "std/sync/condvar.rs" "std/sync/lazy_lock.rs" "std/sync/mpsc.rs"
     "std/sync/mutex.rs" "std/sync/once.rs" "std/sync/once_lock.rs" "std/sync/rwlock.rs"
     "std/thread/mod.rs" "std/thread/builder.rs" "std/thread/handle.rs" "std/thread/local.rs" "std/thread/scoped.rs"

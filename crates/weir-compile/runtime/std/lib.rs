@@ -46,6 +46,8 @@ pub mod process;
 pub mod sync;
 #[doc(hidden)]
 pub mod sys;
+#[doc(hidden)]
+pub mod tasks;
 pub mod thread;
 pub mod time;
 

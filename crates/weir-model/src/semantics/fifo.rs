@@ -97,6 +97,12 @@ impl<'s> Fifo<'s> {
         (buffers, at)
     }
 
+    /// Where the words begin.
+    fn words_at(&self, config: &[Cell]) -> usize {
+        let buffers = 0..2 * self.head.processes;
+        buffers.fold(self.head.len(), |at, _| at + 1 + config[at] as usize)
+    }
+
     /// The buffers of one process.
     #[inline]
     fn buffers(&self, config: &[Cell], process: ProcessId) -> Buffers {
@@ -210,8 +216,8 @@ impl Layout for Fifo<'_> {
     }
 
     fn is_drained(&self, config: &[Cell]) -> bool {
-        let (buffers, _) = self.parts(config);
-        buffers.iter().all(|b| b.first.is_empty() && b.second.is_empty())
+        // Whatever is in a buffer makes the words begin later.
+        self.words_at(config) == self.head.len() + 2 * self.head.processes
     }
 
     fn pending(&self, config: &[Cell]) -> Vec<Vec<Event>> {
@@ -235,7 +241,7 @@ impl Layout for Fifo<'_> {
         if !self.has_history {
             return None;
         }
-        let (_, mut at) = self.parts(config);
+        let mut at = self.words_at(config);
         let mut next = |x: &VarId| {
             let len = config[at] as usize;
             at += 1 + len;
@@ -409,8 +415,8 @@ impl Semantics for Fifo<'_> {
         if step.rule != Rule::TransferWrite || self.is_before_write_fence(config, step.process) {
             return None;
         }
-        let (buffers, words_at) = self.parts(config);
-        let oldest = buffers[step.process.index()].second.start;
+        let (oldest, words_at) =
+            (self.buffers(config, step.process).second.start, self.words_at(config));
         let event = self.alphabet.decode(config[oldest]);
         let is_whole = self.update(config, step.process, (oldest, words_at), space);
         std::mem::swap(config, space);
@@ -420,20 +426,24 @@ impl Semantics for Fifo<'_> {
     fn image(&self, config: &[Cell], g: &Automorphism, image: &mut Vec<Cell>) -> Option<()> {
         image.clear();
         g.head(self.system, config, image)?;
-        let (buffers, words_at) = self.parts(config);
-        let of = |letter: &Cell| g.event(self.system, self.alphabet.decode(*letter));
+        let of = |letter: Cell| {
+            let event = g.event(self.system, self.alphabet.decode(letter))?;
+            Some(self.alphabet.encode(event))
+        };
         for p in self.system.process_ids() {
-            let Buffers { first, second } = &buffers[g.process_source(p).index()];
+            let Buffers { first, second } = self.buffers(config, g.process_source(p));
             image.push(first.len() as Cell);
-            let mut events: Vec<Event> =
-                config[first.clone()].iter().map(of).collect::<Option<_>>()?;
-            events.sort_by_key(|e| e.var);
-            image.extend(events.iter().map(|e| self.alphabet.encode(*e)));
+            let begin = image.len();
+            for letter in first {
+                image.push(of(config[letter])?);
+            }
+            image[begin..].sort_by_key(|letter| self.alphabet.decode(*letter).var);
             image.push(second.len() as Cell);
-            for letter in &config[second.clone()] {
-                image.push(self.alphabet.encode(of(letter)?));
+            for letter in second {
+                image.push(of(config[letter])?);
             }
         }
+        let words_at = self.words_at(config);
         for (p, vars) in self.words.iter().enumerate() {
             let source = g.process_source(ProcessId::new(p));
             for x in vars.iter().map(|x| g.var_source(*x)) {
@@ -481,7 +491,7 @@ impl Semantics for Fifo<'_> {
             Op::Write(..) | Op::Fence(_) | Op::Read(..) | Op::Arw(..) => return None,
         };
         if newest && !self.words[process.index()].is_empty() {
-            let (_, words_at) = self.parts(config);
+            let words_at = self.words_at(config);
             let words = config.split_off(words_at);
             let _ = self.write_words(&words, 0, Words::Newest(process), config);
         }

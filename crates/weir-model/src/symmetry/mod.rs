@@ -145,7 +145,7 @@ impl Automorphism {
 
     /// What becomes of a control state of a process: one of [`process`](Self::process). `None` if
     /// it has no image, as one in which a process has failed.
-    #[inline]
+    #[inline(always)]
     pub fn state(&self, system: &System, process: ProcessId, state: StateId) -> Option<StateId> {
         let cells = &self.states[process.index()];
         match cells.get(state.index()) {
@@ -172,7 +172,7 @@ impl Automorphism {
     }
 
     /// What becomes of a value of a variable: one of [`var`](Self::var).
-    #[inline]
+    #[inline(always)]
     pub fn value(&self, system: &System, var: VarId, value: ValueId) -> Option<ValueId> {
         let cells = &self.numbers[var.index()];
         match cells.get(value.index()) {
