@@ -2,6 +2,7 @@
 
 mod read;
 
+mod algorithms;
 mod answers;
 mod c;
 mod c11;
