@@ -54,6 +54,9 @@ impl<'m> Reader<'m> {
                         self.value(state, *ty, value, out)?.first().copied().unwrap_or(Val::Undef),
                     );
                 }
+                for value in &arguments {
+                    self.must_be_set(*value, out);
+                }
                 return self.library(state, name, &arguments, result, out, depth);
             }
         }

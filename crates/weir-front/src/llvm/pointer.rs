@@ -3,15 +3,18 @@
 use std::collections::BTreeSet;
 
 use weir_llvm::{Body, LocalId, Op, Symbol, Type, TypeId, Value};
-use weir_model::program::{BinOp, Expr, Stmt, StmtKind};
+use weir_model::program::{BinOp, Code, Expr, Stmt, StmtKind};
 
 use super::explore::{State, code_of};
-use super::number::{binary, number};
+use super::number::{UNSET, binary, number};
 use super::objects::{Addresses, Bytes, Key, ObjectId, Val};
 use super::{Home, Reader};
 
 /// How many scalars a value may have.
 pub(super) const MAX_SCALARS: usize = 4096;
+
+/// What is said of memory that was never set.
+pub(super) const NEVER_SET: &str = "memory is used that was never set";
 
 /// What a pointer may lead to.
 pub(super) struct Targets {
@@ -118,12 +121,56 @@ impl<'m> Reader<'m> {
     ) -> Option<Val> {
         let values = self.value(state, ty, value, out)?;
         match values[..] {
-            [value] => Some(value),
+            [value] => {
+                self.must_be_set(value, out);
+                Some(value)
+            }
             _ => {
                 let ty = self.module.show_type(ty);
                 self.refuse(format!("a value of the type {ty} is not read here"));
                 None
             }
+        }
+    }
+
+    /// Something depends on a value that only the run knows: it must have been set.
+    pub(super) fn must_be_set(&mut self, value: Val, out: &mut Vec<Stmt>) {
+        if let Val::Reg(register) = value
+            && self.may_be_unset(value)
+        {
+            let is_set = binary(BinOp::Ne, Expr::Atom(register), number(UNSET));
+            self.check(is_set, NEVER_SET, out);
+        }
+    }
+
+    /// Whether a register may have a value that was never set.
+    pub(super) fn may_be_unset(&self, value: Val) -> bool {
+        self.knows_unset && matches!(value, Val::Reg(_)) && self.addresses_of(value).may_be_unset()
+    }
+
+    /// A value of which some bits may never have been set, as a number: those are 0.
+    pub(super) fn or_zero(&mut self, value: Val, out: &mut Vec<Stmt>) -> Val {
+        if value == Val::Undef && self.knows_unset {
+            self.reads_zero = true;
+            return Val::Known(0);
+        }
+        if let Val::Reg(register) = value
+            && self.may_be_unset(value)
+        {
+            self.reads_zero = true;
+            let is_unset = binary(BinOp::Eq, Expr::Atom(register), number(UNSET));
+            let mut zero = Vec::new();
+            self.emit(&mut zero, StmtKind::Assign(register, number(0)));
+            self.emit(out, StmtKind::If(is_unset, zero, Vec::new()));
+        }
+        value
+    }
+
+    /// A value that is copied, as code.
+    pub(super) fn copied(&self, value: Val) -> Code {
+        match value {
+            Val::Undef if self.knows_unset => number(UNSET),
+            value => code_of(value),
         }
     }
 
@@ -200,6 +247,7 @@ impl<'m> Reader<'m> {
         let symbol = match self.facts.get(id).key {
             Key::Global(symbol) | Key::ThreadLocal(symbol, _) => symbol,
             Key::Stack(..) => return Bytes::new(Val::Undef),
+            Key::Heap(..) if !self.facts.zeroed.contains(&id) => return Bytes::new(Val::Undef),
             _ => return Bytes::new(Val::Known(0)),
         };
         let mut bytes = Bytes::new(Val::Known(0));
@@ -256,6 +304,7 @@ impl<'m> Reader<'m> {
     pub(super) fn addresses_of(&self, value: Val) -> Addresses {
         match value {
             Val::Known(n) if self.facts.find(n).is_some() => Addresses::These(BTreeSet::from([n])),
+            Val::Undef if self.knows_unset => Addresses::These(BTreeSet::from([UNSET])),
             Val::Known(_) | Val::Undef => Addresses::default(),
             Val::Reg(r) => self.threads[self.current].homes[r.index()].1.clone(),
         }
@@ -405,8 +454,9 @@ impl<'m> Reader<'m> {
     /// What a pointer may lead to, for an access of so many bytes.
     pub(super) fn targets(&mut self, register: weir_model::ids::RegId, size: u64) -> Targets {
         let held = self.threads[self.current].homes[register.index()].1.clone();
+        let is_empty = held.is_empty();
         let mut addresses: Vec<i128> = match held {
-            Addresses::These(all) if !all.is_empty() => all.into_iter().collect(),
+            Addresses::These(all) if !is_empty => all.into_iter().collect(),
             Addresses::These(_) if !self.facts.is_anywhere => {
                 self.has_met_nothing = true;
                 Vec::new()
@@ -450,7 +500,7 @@ impl<'m> Reader<'m> {
             let Some(&function) = self.functions.get(name) else { continue };
             let defined = &self.module.functions[function];
             let may_be = match &held {
-                Addresses::These(all) if !all.is_empty() => all.contains(&object.base),
+                Addresses::These(all) if !held.is_empty() => all.contains(&object.base),
                 _ => true,
             };
             let given = call.arguments.iter().map(|(ty, _)| *ty);

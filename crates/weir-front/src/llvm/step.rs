@@ -265,8 +265,15 @@ impl<'m> Reader<'m> {
                     return None;
                 }
                 let bits = self.bits(*ty);
-                let a = self.scalar(state, *ty, a, out)?;
-                let b = self.scalar(state, *ty, b, out)?;
+                let [a, b] = match op {
+                    // Fields of some bits are set in memory that was never set as a whole.
+                    Binary::And | Binary::Or => {
+                        let a = self.value(state, *ty, a, out)?;
+                        let b = self.value(state, *ty, b, out)?;
+                        [*a.first()?, *b.first()?].map(|value| self.or_zero(value, out))
+                    }
+                    _ => [self.scalar(state, *ty, a, out)?, self.scalar(state, *ty, b, out)?],
+                };
                 self.arithmetic(state, *op, bits, *nsw, (a, b), result, out).map(|v| vec![v])
             }
             Op::Float(name, ..) => {
@@ -304,8 +311,11 @@ impl<'m> Reader<'m> {
                             }
                             let mut held = self.addresses_of(a);
                             held.add(&self.addresses_of(b));
-                            let code =
-                                number::choose(Expr::Atom(condition), code_of(a), code_of(b));
+                            let code = number::choose(
+                                Expr::Atom(condition),
+                                self.copied(a),
+                                self.copied(b),
+                            );
                             let register = self.home(state, result, part as u32);
                             self.emit(out, StmtKind::Assign(register, code));
                             self.may_hold(register, &held);
@@ -333,6 +343,9 @@ impl<'m> Reader<'m> {
             // Whatever it is from now on, it is always the same.
             Op::Freeze(ty, value) => {
                 let values = self.value(state, *ty, value, out)?;
+                for value in &values {
+                    let _ = self.or_zero(*value, out);
+                }
                 Some(
                     values
                         .into_iter()
@@ -495,6 +508,7 @@ impl<'m> Reader<'m> {
         if value == Val::Undef {
             return Some(vec![Val::Undef]);
         }
+        self.must_be_set(value, out);
         let (narrow, wide) = (self.bits(from), self.bits(to));
         let code = code_of(value);
         let code = match op {
@@ -511,7 +525,7 @@ impl<'m> Reader<'m> {
             }
         };
         // One bit as a number is what it was.
-        let held = if wide >= 64 { self.addresses_of(value) } else { Addresses::default() };
+        let held = if wide >= 64 { self.addresses_of(value).set() } else { Addresses::default() };
         let value = self.made(state, code, result, out)?;
         self.note(value, &held);
         Some(vec![value])
