@@ -70,8 +70,10 @@ fn what_is_never_set_and_used_is_a_failure() {
             "struct node *m = malloc(sizeof *m); *m = *n; if (m->b == 0) other = 1;",
         ),
     );
+    is_found("test.c", &published(publish, "if (n->b & 1) other = 1;"));
     // Fields of some bits.
     let fields = "n->low = 1; n->high = 5; atomic_store(&top, n);";
+    is_found("test.c", &published("n->a = 1; atomic_store(&top, n);", "if (n->low) other = 1;"));
     is_right("test.c", &published(fields, "assert(n->low == 1 && n->high == 5);"));
 }
 

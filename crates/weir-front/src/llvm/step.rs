@@ -266,8 +266,7 @@ impl<'m> Reader<'m> {
                 }
                 let bits = self.bits(*ty);
                 let [a, b] = match op {
-                    // Fields of some bits are set in memory that was never set as a whole.
-                    Binary::And | Binary::Or => {
+                    Binary::And if self.sets_bits(state, result) => {
                         let a = self.value(state, *ty, a, out)?;
                         let b = self.value(state, *ty, b, out)?;
                         [*a.first()?, *b.first()?].map(|value| self.or_zero(value, out))
@@ -381,6 +380,20 @@ impl<'m> Reader<'m> {
                     .collect()
             }
         }
+    }
+
+    /// Whether a result is what is left of memory in which some bits are set next: a field of some bits is set in memory that may
+    /// never have been set as a whole.
+    fn sets_bits(&self, state: &mut State, result: Option<u32>) -> bool {
+        let top = state.top();
+        let (function, block, at) = (top.function, top.block as usize, top.at);
+        let Some(rest) = self.blocks(function)[block].instructions.get(at..) else { return false };
+        rest.iter().any(|instruction| match &instruction.kind {
+            Kind::Op(Op::Binary { op: Binary::Or, a, b, .. }) => [a, b]
+                .into_iter()
+                .any(|operand| matches!(operand, Value::Local(LocalId(id)) if Some(*id) == result)),
+            _ => false,
+        })
     }
 
     /// Code as the result of an instruction, or as a constant.
