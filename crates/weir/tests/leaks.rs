@@ -54,6 +54,10 @@ fn lost_memory_is_found_in_c() {
             false,
         ),
         ("if (top) malloc(8);", "", false),
+        // Only one thread reaches it.
+        ("int *p = malloc(4); *p = 1; assert(*p == 1);", "", true),
+        ("int *p = malloc(4); *p = 1; free(p);", "", false),
+        ("static _Thread_local int *p; p = malloc(4); *p = 1;", "", false),
     ] {
         let text = text(code, after);
         let (_, lines) = leaks("test.c", &text);
@@ -81,5 +85,7 @@ fn rust_and_cpp_free_what_they_own() {
         )
     };
     assert_eq!(leaks("test.cpp", &cpp("")), (true, vec![]));
+    let two = "#include <thread>\nint n;\nint main() {\n  std::thread a([] { n = 1; });\n  std::thread b([] {});\n  a.join();\n  b.join();\n}\n";
+    assert_eq!(leaks("test.cpp", two), (true, vec![]));
     assert!(!leaks("test.cpp", &cpp("p.release();")).1.is_empty());
 }

@@ -215,6 +215,7 @@ impl<'m> Reader<'m> {
             return None;
         }
         if state.frames.is_empty() {
+            self.note_lost(state, out);
             self.end_thread(values.first().copied(), &state.begun, out);
             return Some(false);
         }

@@ -4,12 +4,15 @@
 //! allocation. What leads to it may point anywhere into it, and may have flags in its low bits. Allocations that only lead to each
 //! other, in a ring, are not found.
 
+use std::collections::BTreeSet;
+
 use weir_model::ids::{SpanId, VarId};
 use weir_model::program::{
     Atom, BinOp, Expr, Formula, Order, Property, PropertyKind, Quantifier, Stmt, StmtKind, UnOp,
 };
 
 use super::Reader;
+use super::explore::State;
 use super::number::number;
 use super::objects::{Addresses, Flag, Key, ObjectId, Val};
 
@@ -20,14 +23,54 @@ impl Reader<'_> {
             return;
         }
         self.allocations.insert(id, self.span);
-        // Who holds its address is a question about memory.
-        self.facts.escape(id);
+        // Of what only one thread reaches, that is known when the thread ends.
+        if !self.facts.is_private(id) {
+            self.tell_allocated(id, out);
+        }
+    }
+
+    /// An object is allocated, or still is when the thread ends that owns it.
+    fn tell_allocated(&mut self, id: ObjectId, out: &mut Vec<Stmt>) {
         let flag = self.flag(Flag::Allocated, id as usize);
         match self.is_alone {
             true => drop(self.in_memory(flag).scalars.insert(0, (8, Val::Known(1)))),
             false => {
                 let place = self.place(flag, 0, 8, Order::Relaxed, true);
                 self.emit(out, StmtKind::Store(place, number(1)));
+            }
+        }
+    }
+
+    /// A thread ends. What only it reaches is lost, but for what its own variables lead to.
+    pub(super) fn note_lost(&mut self, state: &State, out: &mut Vec<Stmt>) {
+        if !self.options.leaks {
+            return;
+        }
+        let is = |this: &Self, id: ObjectId, is_variable: bool| match this.facts.get(id).key {
+            Key::ThreadLocal(..) => is_variable,
+            Key::Heap(..) => !is_variable,
+            _ => false,
+        };
+        let mut kept: BTreeSet<ObjectId> =
+            state.own.keys().copied().filter(|id| is(self, *id, true)).collect();
+        let mut open: Vec<ObjectId> = kept.iter().copied().collect();
+        while let Some(id) = open.pop() {
+            for (_, value) in state.own[&id].scalars.values() {
+                let Addresses::These(all) = self.addresses_of(*value) else { return };
+                for address in all {
+                    if let Some((found, _)) = self.facts.find(address)
+                        && state.own.contains_key(&found)
+                        && kept.insert(found)
+                    {
+                        open.push(found);
+                    }
+                }
+            }
+        }
+        for &id in state.own.keys() {
+            let is_lost = is(self, id, false) && !kept.contains(&id) && self.facts.is_private(id);
+            if is_lost && self.allocations.contains_key(&id) {
+                self.tell_allocated(id, out);
             }
         }
     }
