@@ -12,7 +12,7 @@ use super::explore::{State, code_of};
 use super::memory::FREED;
 use super::number::{self, UNSET, binary, choose, compare, number};
 use super::objects::{Addresses, ObjectId, Val};
-use super::pointer::NEVER_SET;
+use super::unset::NEVER_SET;
 
 impl Reader<'_> {
     /// What an atomic operation writes.

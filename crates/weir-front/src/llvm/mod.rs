@@ -16,7 +16,7 @@
 //!
 //! * `function` finds variables and live values, `objects` has memory and the facts that are learned, `number` the arithmetic,
 //!   `places` the lines of the user;
-//! * `explore` has states and points, `step` the instructions, `pointer` finds what a pointer leads to, `memory` what objects hold,
+//! * `explore` has states and points, `step` the instructions, `pointer` finds what a pointer leads to, `memory` what objects hold, `unset` is about what was never set,
 //!   `access` reads and writes, `atomics` does both in one step;
 //! * `calls` executes functions, `names` has their names for people, `library` those that programs expect to find, `heap` allocates, `intrinsics` has the functions of
 //!   LLVM itself, `threads` starts and joins, `sync` has locks and waiting;
@@ -49,6 +49,7 @@ mod pointer;
 mod step;
 mod sync;
 mod threads;
+mod unset;
 mod unused;
 mod wait;
 

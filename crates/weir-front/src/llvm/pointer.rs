@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use weir_llvm::{Body, LocalId, Op, Symbol, Type, TypeId, Value};
-use weir_model::program::{BinOp, Code, Expr, Stmt, StmtKind};
+use weir_model::program::{BinOp, Expr, Stmt, StmtKind};
 
 use super::explore::{State, code_of};
 use super::number::{UNSET, binary, number};
@@ -12,9 +12,6 @@ use super::{Home, Reader};
 
 /// How many scalars a value may have.
 pub(super) const MAX_SCALARS: usize = 4096;
-
-/// What is said of memory that was never set.
-pub(super) const NEVER_SET: &str = "memory is used that was never set";
 
 /// What a pointer may lead to.
 pub(super) struct Targets {
@@ -130,47 +127,6 @@ impl<'m> Reader<'m> {
                 self.refuse(format!("a value of the type {ty} is not read here"));
                 None
             }
-        }
-    }
-
-    /// Something depends on a value that only the run knows: it must have been set.
-    pub(super) fn must_be_set(&mut self, value: Val, out: &mut Vec<Stmt>) {
-        if let Val::Reg(register) = value
-            && self.may_be_unset(value)
-        {
-            let is_set = binary(BinOp::Ne, Expr::Atom(register), number(UNSET));
-            self.check(is_set, NEVER_SET, out);
-        }
-    }
-
-    /// Whether a register may have a value that was never set.
-    pub(super) fn may_be_unset(&self, value: Val) -> bool {
-        self.knows_unset && matches!(value, Val::Reg(_)) && self.addresses_of(value).may_be_unset()
-    }
-
-    /// A value of which some bits may never have been set, as a number: those are 0.
-    pub(super) fn or_zero(&mut self, value: Val, out: &mut Vec<Stmt>) -> Val {
-        if value == Val::Undef && self.knows_unset {
-            self.reads_zero = true;
-            return Val::Known(0);
-        }
-        if let Val::Reg(register) = value
-            && self.may_be_unset(value)
-        {
-            self.reads_zero = true;
-            let is_unset = binary(BinOp::Eq, Expr::Atom(register), number(UNSET));
-            let mut zero = Vec::new();
-            self.emit(&mut zero, StmtKind::Assign(register, number(0)));
-            self.emit(out, StmtKind::If(is_unset, zero, Vec::new()));
-        }
-        value
-    }
-
-    /// A value that is copied, as code.
-    pub(super) fn copied(&self, value: Val) -> Code {
-        match value {
-            Val::Undef if self.knows_unset => number(UNSET),
-            value => code_of(value),
         }
     }
 
