@@ -23,7 +23,7 @@
 //! * `wait` finds loops that wait, `ending` questions about final states, `leaks` those about memory that is lost, `finish` makes the
 //!   program.
 //!
-//! **Memory that was never set** has a value of its own ([`number::UNSET`]), which copying keeps. Whatever else is done with it is a
+//! **Memory that was never set** has a value of its own (`UNSET` in `number`), which copying keeps. Whatever else is done with it is a
 //! failure.
 //!
 //! What differs from a real run, and is not a limit that is reported: of a value that was set in part, the rest is zero;
