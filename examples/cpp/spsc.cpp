@@ -1,5 +1,10 @@
 // A bounded queue for one producer and one consumer. The producer publishes an item by a release store of `tail`, and the
 // consumer gives its place back by a release store of `head`.
+// expect: sc holds
+// expect: tso holds
+// expect: pso holds
+// expect: nsw holds
+// expect: c11 holds
 #include <atomic>
 #include <cassert>
 #include <thread>

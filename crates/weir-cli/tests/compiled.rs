@@ -30,7 +30,7 @@ fn cpp_is_compiled_and_checked_under_the_model_of_the_language() {
     assert_eq!(weak.status, 1, "{}{}", weak.out, weak.err);
     assert!(weak.out.contains("✗ violated  races"), "{}", weak.out);
     // Lines are those of the user's file.
-    assert!(weak.out.contains("spsc.cpp:18"), "{}", weak.out);
+    assert!(weak.out.contains("spsc.cpp:23"), "{}", weak.out);
     let defined =
         weir(&["check", "examples/cpp/spsc.cpp", "-D", "PUBLISH=std::memory_order_relaxed"]);
     assert_eq!(defined.status, 1, "{}{}", defined.out, defined.err);

@@ -33,12 +33,12 @@ fn pages() -> Vec<String> {
     beside.into_iter().chain(guide()).collect()
 }
 
-fn page(name: &str) -> String {
+pub fn page(name: &str) -> String {
     fs::read_to_string(root().join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
 /// The code blocks of a page: the language and the text.
-fn blocks(text: &str) -> Vec<(String, String)> {
+pub fn blocks(text: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
@@ -110,7 +110,7 @@ fn steady(line: &str) -> String {
 }
 
 /// Whether lines are those of a page, where `…` stands for any number.
-fn matches(shown: &[String], real: &[String]) -> bool {
+pub fn matches(shown: &[String], real: &[String]) -> bool {
     match shown.split_first() {
         None => real.is_empty(),
         Some((dots, rest)) if dots == "…" => (0..=real.len()).any(|n| matches(rest, &real[n..])),
@@ -118,7 +118,7 @@ fn matches(shown: &[String], real: &[String]) -> bool {
     }
 }
 
-fn lines(text: &str) -> Vec<String> {
+pub fn lines(text: &str) -> Vec<String> {
     text.trim_end().lines().map(steady).collect()
 }
 

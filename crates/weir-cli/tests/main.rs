@@ -33,6 +33,7 @@ mod output;
 mod packages;
 mod pages;
 mod places;
+mod public;
 mod reduce;
 mod robust;
 mod runs;

@@ -1,4 +1,4 @@
-//! The examples in C and Rust answer as their heads say, and what the answers rest on is accepted.
+//! The examples in C, C++ and Rust answer as their heads say, and what the answers rest on is accepted.
 
 use crate::common;
 
@@ -36,6 +36,11 @@ fn expected(text: &str, model: &str) -> Option<i32> {
 #[test]
 fn examples_in_c_answer_as_their_heads_say() {
     answer_as_their_heads_say("c", "c");
+}
+
+#[test]
+fn examples_in_cpp_answer_as_their_heads_say() {
+    answer_as_their_heads_say("cpp", "cpp");
 }
 
 #[test]
@@ -81,7 +86,7 @@ fn answer_as_their_heads_say(language: &str, ending: &str) {
 /// alone is found out.
 #[test]
 fn examples_answer_under_c11() {
-    for (language, ending) in [("c", "c"), ("rust", "rs")] {
+    for (language, ending) in [("c", "c"), ("cpp", "cpp"), ("rust", "rs")] {
         for file in examples(language, ending) {
             let name = file.to_string_lossy().into_owned();
             let witness = format!("weir-c11-{}-{language}.json", std::process::id());
@@ -106,6 +111,12 @@ fn examples_answer_under_c11() {
 fn examples_in_c_compile_and_those_that_are_right_on_this_processor_run() {
     let args = ["-std=c11", "-Wall", "-Werror", "-O1", "-pthread"];
     compile_and_run("c", "c", "gcc", &args);
+}
+
+#[test]
+fn examples_in_cpp_compile_and_those_that_are_right_on_this_processor_run() {
+    let args = ["-std=c++20", "-Wall", "-Werror", "-O1", "-pthread"];
+    compile_and_run("cpp", "cpp", "g++", &args);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod read;
 
+mod algorithms;
 mod answers;
 mod c;
 mod c11;
@@ -16,6 +17,7 @@ mod fences;
 mod fences_orders;
 mod formats;
 mod formats_agree;
+mod leaks;
 mod litmus_c;
 mod llvm;
 mod other_tools;
@@ -25,3 +27,4 @@ mod rust;
 mod scene;
 mod shared_values;
 mod sources_agree;
+mod unset;

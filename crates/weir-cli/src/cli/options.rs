@@ -110,6 +110,9 @@ pub struct SourceArgs {
     /// it, and one of the accesses not atomic
     #[arg(help_heading = SOURCES, long)]
     pub races: bool,
+    /// Ask for leaks too: memory that in the end is not freed, and that nothing leads to
+    #[arg(help_heading = SOURCES, long)]
+    pub leaks: bool,
     /// Let a weak compare-exchange fail without a reason
     #[arg(help_heading = SOURCES, long)]
     pub spurious: bool,
@@ -164,6 +167,7 @@ impl SourceArgs {
                 races: self.races,
                 spurious: self.spurious,
                 wraps: self.overflow == Overflow::Wrap,
+                leaks: self.leaks,
             },
             // Whoever reads texts for others runs no compiler, which could include any file.
             compile: self.only_below.is_none().then_some(weir::compile as _),

@@ -74,13 +74,14 @@ impl Expected {
 
 /// The options that a program may ask for: those that say what it means and how to search, and
 /// none that writes a file.
-const OPTIONS: [&str; 12] = [
+const OPTIONS: [&str; 13] = [
     "--bound",
     "--define",
     "--domain",
     "--engine",
     "--entry",
     "--guesses",
+    "--leaks",
     "--overflow",
     "--pool",
     "--races",

@@ -12,7 +12,7 @@ use weir_model::program::{BinOp, Expr, Order, Stmt, StmtKind};
 use super::Reader;
 use super::explore::{State, code_of};
 use super::memory::{FREED, NULL, OUTSIDE};
-use super::number::{self, binary, number};
+use super::number::{self, UNSET, binary, number};
 use super::objects::{ObjectId, Val};
 
 /// Where a scalar is read or written: type, pointer and order.
@@ -60,8 +60,12 @@ impl Reader<'_> {
         }
         self.check_alive((id, at, size), out);
         let mut held = self.facts.read(id, at, size);
-        for (.., value) in self.in_memory(id).clone().over(at, size) {
+        let first = self.in_memory(id).clone();
+        for (.., value) in first.over(at, size) {
             held.add(&self.addresses_of(value));
+        }
+        if first.is_unset(at, size) {
+            held.add(&self.addresses_of(Val::Undef));
         }
         if order != Order::Plain && !self.is_loose {
             self.facts.keep_whole(id, at, size);
@@ -75,17 +79,31 @@ impl Reader<'_> {
             if order != Order::Plain {
                 self.one_place((id, at, size), order, false, out)?;
             }
-            let mut code = number(0);
+            let (mut code, mut is_unset) = (number(0), number(1));
+            let may_be_unset = self.knows_unset && held.may_be_unset();
             for (start, length) in cuts {
                 let part = self.temporary();
                 let place = self.place(id, start, length, order, false);
                 self.note_access(&place, false, out);
                 self.emit(out, StmtKind::Load(part, place));
-                let bits = number::unsigned(length as u32 * 8, Expr::Atom(part));
+                let mut bits = Expr::Atom(part);
+                if may_be_unset {
+                    // What was set in part is a value whose other bits are 0.
+                    self.reads_zero = true;
+                    let unset = binary(BinOp::Eq, Expr::Atom(part), number(UNSET));
+                    is_unset = binary(BinOp::And, is_unset, unset);
+                    bits = number::set_or(bits.clone(), number(0), bits);
+                }
+                let bits = number::unsigned(length as u32 * 8, bits);
                 let moved = binary(BinOp::Shl, bits, number(i128::from((start - at) * 8)));
                 code = binary(BinOp::BitOr, code, moved);
             }
-            self.emit(out, StmtKind::Assign(into, number::wrap(size as u32 * 8, code)));
+            let code = number::wrap(size as u32 * 8, code);
+            let code = match may_be_unset {
+                true => number::choose(is_unset, number(UNSET), code),
+                false => code,
+            };
+            self.emit(out, StmtKind::Assign(into, code));
         }
         self.may_hold(into, &held);
         Some(Val::Reg(into))
@@ -112,7 +130,8 @@ impl Reader<'_> {
         }
         if self.is_alone {
             let mut bytes = self.in_memory(id).clone();
-            let known = if value == Val::Undef { Val::Known(0) } else { value };
+            let is_zero = value == Val::Undef && !self.knows_unset;
+            let known = if is_zero { Val::Known(0) } else { value };
             self.put(id, &mut bytes, at, size, known, out);
             self.memory.insert(id, bytes);
         }
@@ -156,11 +175,16 @@ impl Reader<'_> {
         let is_one = cuts.len() == 1;
         for (start, length) in cuts {
             let code = match is_one {
-                true => code_of(value),
+                true => self.copied(value),
+                false if value == Val::Undef => self.copied(value),
                 false => {
                     let moved =
                         binary(BinOp::Shr, code_of(value), number(i128::from((start - at) * 8)));
-                    number::wrap(length as u32 * 8, moved)
+                    let code = number::wrap(length as u32 * 8, moved);
+                    match self.may_be_unset(value) {
+                        true => number::set_or(code_of(value), number(UNSET), code),
+                        false => code,
+                    }
                 }
             };
             let place = self.place(id, start, length, order, true);
@@ -257,7 +281,8 @@ impl Reader<'_> {
                     {
                         let held = this.addresses_of(value);
                         this.may_hold(into, &held);
-                        this.emit(out, StmtKind::Assign(into, code_of(value)));
+                        let code = this.copied(value);
+                        this.emit(out, StmtKind::Assign(into, code));
                     }
                 });
                 Some(Val::Reg(into))
@@ -339,6 +364,7 @@ impl Reader<'_> {
             let value = match value {
                 Val::Known(n) => Val::Known(weir_llvm::wrap(n, bits)),
                 Val::Reg(r) if u64::from(bits) < size * 8 => {
+                    self.must_be_set(value, out);
                     self.emit(out, StmtKind::Assign(r, number::wrap(bits, Expr::Atom(r))));
                     Val::Reg(r)
                 }

@@ -10,8 +10,9 @@ use super::Reader;
 use super::access::At;
 use super::explore::{State, code_of};
 use super::memory::FREED;
-use super::number::{self, binary, choose, compare, number};
+use super::number::{self, UNSET, binary, choose, compare, number};
 use super::objects::{Addresses, ObjectId, Val};
+use super::unset::NEVER_SET;
 
 impl Reader<'_> {
     /// What an atomic operation writes.
@@ -67,6 +68,9 @@ impl Reader<'_> {
     ) -> Option<bool> {
         let (size, _) = self.layout.size(ty)?;
         let bits = self.bits(ty);
+        if value == Val::Undef && update != Update::Xchg {
+            return self.fail(NEVER_SET, out);
+        }
         self.note_order(order);
         let into = self.home(state, result, 0);
         if self.updated(update, bits, number(0), number(0)).is_none() {
@@ -77,6 +81,9 @@ impl Reader<'_> {
             let Some(old) = self.read_scalar(state, pointer, size, order, into, out) else {
                 return Some(false);
             };
+            if !self.is_set(old, out) {
+                return Some(false);
+            }
             state.top().values.insert(result, vec![old]);
             let code = self.updated(update, bits, code_of(old), code_of(value))?;
             let new = self.kept(state, result, code, out);
@@ -91,9 +98,9 @@ impl Reader<'_> {
             _ if self.addresses_of(value).is_empty() => Addresses::default(),
             _ => Addresses::Any,
         };
-        let new = self.updated(update, bits, Expr::Atom(into), code_of(value))?;
+        let new = self.updated(update, bits, Expr::Atom(into), self.copied(value))?;
         let rmw = match update {
-            Update::Xchg => Rmw::Swap(code_of(value)),
+            Update::Xchg => Rmw::Swap(self.copied(value)),
             Update::And => Rmw::Fetch(BinOp::BitAnd, code_of(value)),
             Update::Or => Rmw::Fetch(BinOp::BitOr, code_of(value)),
             Update::Xor => Rmw::Fetch(BinOp::BitXor, code_of(value)),
@@ -103,6 +110,15 @@ impl Reader<'_> {
         state.top().values.insert(result, vec![Val::Reg(into)]);
         state.top().at += 1;
         Some(ended)
+    }
+
+    /// An atomic operation depends on what is there. Returns whether that may have been set.
+    fn is_set(&mut self, old: Val, out: &mut Vec<Stmt>) -> bool {
+        self.must_be_set(old, out);
+        if old == Val::Undef {
+            self.fail(NEVER_SET, out);
+        }
+        old != Val::Undef
     }
 
     /// A value in a register that belongs to the result of an instruction.
@@ -159,9 +175,12 @@ impl Reader<'_> {
             this.give_away(held);
             this.facts.store(id, at, held);
             let mut before = this.facts.read(id, at, size);
-            for (.., value) in this.in_memory(id).clone().over(at, size) {
+            let first = this.in_memory(id).clone();
+            for (.., value) in first.over(at, size) {
                 before.add(&this.addresses_of(value));
             }
+            let is_unset = this.knows_unset && (first.is_unset(at, size) || before.may_be_unset());
+            before = before.set();
             if !before.is_empty() && new.is_some() && !matches!(rmw, Rmw::Swap(_)) {
                 // Flags in the low bits of addresses.
                 this.facts.store(id, at, &Addresses::Any);
@@ -176,6 +195,10 @@ impl Reader<'_> {
                     this.emit(out, StmtKind::Store(place, new.clone()));
                 }
                 _ => this.emit(out, StmtKind::Rmw(into, place, rmw.clone())),
+            }
+            if is_unset {
+                let is_set = binary(BinOp::Ne, Expr::Atom(into), number(UNSET));
+                this.check(is_set, NEVER_SET, out);
             }
             Some(())
         };
@@ -229,6 +252,9 @@ impl Reader<'_> {
         out: &mut Vec<Stmt>,
         _depth: usize,
     ) -> Option<bool> {
+        if expected == Val::Undef {
+            return self.fail(NEVER_SET, out);
+        }
         let (size, _) = self.layout.size(ty)?;
         self.note_order(success);
         let into = self.home(state, result, 0);
@@ -236,6 +262,9 @@ impl Reader<'_> {
             let Some(old) = self.read_scalar(state, pointer, size, success, into, out) else {
                 return Some(false);
             };
+            if !self.is_set(old, out) {
+                return Some(false);
+            }
             state.top().values.insert(result, vec![old]);
             let mut is_same = binary(BinOp::Eq, code_of(old), code_of(expected));
             if is_weak && self.options.spurious {
@@ -247,8 +276,12 @@ impl Reader<'_> {
             state.top().values.insert(result, vec![old, flag]);
             let mut held = self.addresses_of(old);
             held.add(&self.addresses_of(new));
-            let new =
-                self.kept(state, result, choose(code_of(flag), code_of(new), code_of(old)), out);
+            let new = self.kept(
+                state,
+                result,
+                choose(code_of(flag), self.copied(new), code_of(old)),
+                out,
+            );
             self.note(new, &held);
             if self.write_scalar(state, pointer, size, new, success, out).is_none() {
                 return Some(false);
@@ -263,7 +296,7 @@ impl Reader<'_> {
         };
         let held = self.addresses_of(new);
         let rmw =
-            Rmw::Cas { expected: code_of(expected), new: code_of(new), failure: Some(failure) };
+            Rmw::Cas { expected: code_of(expected), new: self.copied(new), failure: Some(failure) };
         // The register that gets the value may be the one in which the expected one is.
         let mut exchange = Vec::new();
         let goes_on =

@@ -54,6 +54,9 @@ impl<'m> Reader<'m> {
                         self.value(state, *ty, value, out)?.first().copied().unwrap_or(Val::Undef),
                     );
                 }
+                for value in &arguments {
+                    self.must_be_set(*value, out);
+                }
                 return self.library(state, name, &arguments, result, out, depth);
             }
         }
@@ -212,6 +215,7 @@ impl<'m> Reader<'m> {
             return None;
         }
         if state.frames.is_empty() {
+            self.note_lost(state, out);
             self.end_thread(values.first().copied(), &state.begun, out);
             return Some(false);
         }

@@ -434,7 +434,7 @@ impl<'m> Reader<'m> {
             match open.iter().position(|(target, _)| !is_read(*target)) {
                 Some(free) => {
                     let (target, value) = open.swap_remove(free);
-                    let code = code_of(value);
+                    let code = self.copied(value);
                     self.emit(out, StmtKind::Assign(target, code));
                 }
                 None => {

@@ -8,6 +8,7 @@ use weir_model::program::{
     StmtKind,
 };
 
+use super::number::UNSET;
 use super::objects::{Flag, Key, ObjectId, Val};
 use super::unused::forget_unused;
 use super::{Cell, Home, Reader};
@@ -17,8 +18,8 @@ use crate::errors::Errors;
 /// The name of the question about data races.
 pub const RACES: &str = "races";
 
-/// What reports say first if some memory is not set when threads begin to run.
-const UNSET: &str = "shared memory that was never set reads as 0";
+/// What reports say first if some memory that is not set when threads begin to run reads as 0.
+const READS_ZERO: &str = "some memory that was never set reads as 0";
 
 /// How many pairs of accesses the question about races may have.
 const MAX_PAIRS: usize = 20_000;
@@ -77,6 +78,7 @@ impl Reader<'_> {
                 body: Vec::new(),
             });
         }
+        properties.extend(self.leaks());
         if self.options.races {
             let race = self.races(&numbers);
             let kind = PropertyKind::Never(race);
@@ -106,7 +108,6 @@ impl Reader<'_> {
         order.sort_by_key(|cell| self.cells[*cell]);
         let mut variables = vec![None; self.cells.len()];
         let (mut vars, mut observed) = (Vec::new(), Vec::new());
-        let mut is_unset = false;
         let mut names: BTreeMap<String, usize> = BTreeMap::new();
         for cell in order {
             let var = VarId::new(vars.len());
@@ -124,7 +125,8 @@ impl Reader<'_> {
             }
             let init = self.first_value(object, at, size);
             let is_allocated = matches!(self.facts.get(object).key, Key::Heap(..) | Key::Stack(..));
-            is_unset |= is_allocated && self.in_memory(object).over(at, size).is_empty();
+            let is_empty = self.in_memory(object).over(at, size).is_empty();
+            self.reads_zero |= is_allocated && !self.knows_unset && is_empty;
             vars.push(Decl {
                 name,
                 len: None,
@@ -155,8 +157,8 @@ impl Reader<'_> {
         }
         forget_unused(&mut processes, &mut properties, &mut bounds);
         let symbols = self.symbols();
-        if is_unset {
-            self.source.notes.push(UNSET.to_owned());
+        if self.reads_zero {
+            self.source.notes.push(READS_ZERO.to_owned());
         }
         let program = Program {
             name: name.to_owned(),
@@ -179,7 +181,13 @@ impl Reader<'_> {
     pub(super) fn first_value(&mut self, object: ObjectId, at: u64, size: u64) -> i128 {
         let bytes = self.in_memory(object).clone();
         let mut number = 0_i128;
-        for (start, length, value) in bytes.over(at, size) {
+        let parts = bytes.over(at, size);
+        let is_unset = bytes.is_unset(at, size);
+        if self.knows_unset && is_unset && parts.iter().all(|(.., value)| *value == Val::Undef) {
+            return UNSET;
+        }
+        self.reads_zero |= is_unset;
+        for (start, length, value) in parts {
             let Val::Known(value) = value else { continue };
             let value = value & ((1_i128 << (length * 8).min(126)) - 1);
             number |= match start.checked_sub(at) {
@@ -210,7 +218,7 @@ impl Reader<'_> {
                 let name = object.name.rsplit('.').next().unwrap_or(&object.name);
                 format!("{}.{name}", of(*thread))
             }
-            Key::Flag(Flag::Freed | Flag::Free | Flag::Size, of) => {
+            Key::Flag(Flag::Allocated | Flag::Freed | Flag::Free | Flag::Size, of) => {
                 let word = object.name.rsplit('.').next().unwrap_or(&object.name);
                 format!("{}.{word}", self.object_name(*of as ObjectId))
             }
@@ -240,7 +248,7 @@ impl Reader<'_> {
 
     /// What addresses are called.
     fn symbols(&self) -> BTreeMap<i128, String> {
-        let mut symbols = BTreeMap::new();
+        let mut symbols = BTreeMap::from([(UNSET, "never set".to_owned())]);
         for (id, object) in self.facts.objects.iter().enumerate() {
             if matches!(object.key, Key::Flag(..)) {
                 continue;

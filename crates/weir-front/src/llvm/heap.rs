@@ -184,7 +184,7 @@ impl Reader<'_> {
         let new = Val::Known(self.facts.get(id).base);
         let is_over = !request.is_zero || {
             let size = self.facts.get(id).size;
-            self.set_bytes(&mut state, new, 0, size, &mut taken)?
+            self.set_bytes(&mut state, new, Some(0), size, &mut taken)?
         };
         if is_over && self.allocated(&mut state, new, request, result, &mut taken, depth + 1)? {
             match state.is_atomic {
@@ -279,13 +279,12 @@ impl Reader<'_> {
         let id = self.facts.object(key, || "heap".to_owned(), size, false);
         let origin = self.origin(state);
         self.facts.origins.entry(id).or_insert(origin);
+        if request.is_zero {
+            self.facts.zeroed.insert(id);
+        }
         self.memory.remove(&id);
         self.begin_object(state, id);
-        if !request.is_zero
-            && let Some(bytes) = state.own.get_mut(&id)
-        {
-            bytes.rest = Val::Undef;
-        }
+        self.note_allocation(id, out);
         if let Val::Reg(_) = request.size {
             // All of it is in memory: what the thread knows would depend on the size.
             self.facts.is_changed |= self.facts.sized.insert(id);
@@ -444,6 +443,7 @@ impl Reader<'_> {
                         self.fail(TWICE, out);
                         return None;
                     }
+                    self.note_freed(id);
                     state.own.remove(&id);
                     return Some(());
                 }
@@ -457,6 +457,7 @@ impl Reader<'_> {
                 one(self, address, out).filter(|goes_on| *goes_on).map(drop)
             }
             Val::Reg(register) => {
+                self.must_be_set(pointer, out);
                 let addresses: Vec<i128> = self.targets(register, 0).addresses;
                 let bases = addresses.into_iter().filter(|a| {
                     let found = self.facts.find(*a);

@@ -32,6 +32,9 @@ impl<'m> Reader<'m> {
             arguments
                 .push(self.value(state, *ty, value, out)?.first().copied().unwrap_or(Val::Undef));
         }
+        for value in &arguments {
+            self.must_be_set(*value, out);
+        }
         let argument = |i: usize| arguments.get(i).copied().unwrap_or(Val::Undef);
         let bits = self.width(call);
         let part = |i: usize| name.split('.').nth(i).unwrap_or("");
@@ -50,9 +53,16 @@ impl<'m> Reader<'m> {
                 vec![]
             }
             "memset" => {
-                let Val::Known(byte) = b else {
-                    self.refuse("to what memory is set here is only known when the program runs");
-                    return None;
+                // An array of values that are set later is filled with what is nothing yet.
+                let byte = match b {
+                    Val::Known(byte) => Some(byte),
+                    Val::Undef => None,
+                    Val::Reg(_) => {
+                        self.refuse(
+                            "to what memory is set here is only known when the program runs",
+                        );
+                        return None;
+                    }
                 };
                 let goes_on = match argument(2) {
                     Val::Known(size) => {
@@ -296,6 +306,7 @@ impl<'m> Reader<'m> {
                 else {
                     return Some(None);
                 };
+                self.must_be_set(value, out);
                 // The first byte counts most.
                 let code = (0..length).fold(number(0), |sum, byte| {
                     let moved = binary(BinOp::Shr, code_of(value), number(i128::from(8 * byte)));
@@ -410,18 +421,18 @@ impl<'m> Reader<'m> {
         Some(true)
     }
 
-    /// Sets memory to a byte. Returns whether execution goes on.
+    /// Sets memory to a byte, or to what was never set. Returns whether execution goes on.
     pub(super) fn set_bytes(
         &mut self,
         state: &mut State,
         to: Val,
-        byte: i128,
+        byte: Option<i128>,
         size: u64,
         out: &mut Vec<Stmt>,
     ) -> Option<bool> {
         for (at, length) in self.pieces(state, &[to], size)? {
             let pointer = self.moved(to, at, out);
-            let value = repeated(byte, length);
+            let value = byte.map_or(Val::Undef, |byte| repeated(byte, length));
             if self.write_scalar(state, pointer, length, value, Order::Plain, out).is_none() {
                 return Some(false);
             }
@@ -434,7 +445,7 @@ impl<'m> Reader<'m> {
         &mut self,
         state: &mut State,
         to: Val,
-        byte: i128,
+        byte: Option<i128>,
         count: Code,
         out: &mut Vec<Stmt>,
     ) -> Option<bool> {
@@ -445,7 +456,7 @@ impl<'m> Reader<'m> {
             let Some((id, from)) = this.some_bytes(address, &count, out) else { return };
             for &(at, length) in &pieces {
                 let mut block = Vec::new();
-                let value = repeated(byte, length);
+                let value = byte.map_or(Val::Undef, |byte| repeated(byte, length));
                 this.write(None, (id, from + at, length), value, Order::Plain, &mut block);
                 this.if_within(&count, (id, from + at, length), at, block, out);
             }
@@ -478,7 +489,8 @@ impl<'m> Reader<'m> {
                 {
                     let held = this.addresses_of(value);
                     this.may_hold(into, &held);
-                    this.emit(&mut block, StmtKind::Assign(into, code_of(value)));
+                    let code = this.copied(value);
+                    this.emit(&mut block, StmtKind::Assign(into, code));
                 }
                 this.if_within(&count, cell, at, block, out);
             }

@@ -8,7 +8,7 @@ use weir_model::ids::{RegId, VarId};
 use weir_model::program::{BinOp, Expr, Order, Place, Stmt, StmtKind};
 
 use super::explore::{State, code_of};
-use super::number::{self, binary, not, number};
+use super::number::{self, UNSET, binary, not, number};
 use super::objects::{Addresses, Bytes, Flag, Key, ObjectId, Val};
 use super::{Access, Reader};
 
@@ -48,7 +48,11 @@ impl Reader<'_> {
     pub(super) fn begin_object(&mut self, state: &mut State, id: ObjectId) {
         let bytes = self.initial(id);
         if self.is_alone {
-            self.memory.insert(id, bytes.clone());
+            let mut first = bytes.clone();
+            if !self.knows_unset && matches!(self.facts.get(id).key, Key::Heap(..)) {
+                first.rest = Val::Known(0);
+            }
+            self.memory.insert(id, first);
         }
         state.own.insert(id, bytes);
     }
@@ -57,7 +61,9 @@ impl Reader<'_> {
     pub(super) fn in_memory(&mut self, id: ObjectId) -> &mut Bytes {
         if !self.memory.contains_key(&id) {
             let mut bytes = self.initial(id);
-            bytes.rest = Val::Known(0);
+            if !self.knows_unset {
+                bytes.rest = Val::Known(0);
+            }
             self.memory.insert(id, bytes);
         }
         self.memory.entry(id).or_insert_with(|| Bytes::new(Val::Known(0)))
@@ -97,7 +103,11 @@ impl Reader<'_> {
             if !self.addresses_of(value).is_empty() {
                 held = Addresses::Any;
             }
-            let part = number::unsigned(length as u32 * 8, code_of(value));
+            let part = match self.may_be_unset(value) {
+                true => number::set_or(code_of(value), number(0), code_of(value)),
+                false => code_of(value),
+            };
+            let part = number::unsigned(length as u32 * 8, part);
             let part = match start.checked_sub(at) {
                 Some(behind) => binary(BinOp::Shl, part, number(i128::from(behind * 8))),
                 None => binary(BinOp::Shr, part, number(i128::from((at - start) * 8))),
@@ -142,11 +152,20 @@ impl Reader<'_> {
                             match number::wrap(8, moved) {
                                 Expr::Const(n) => Val::Known(n),
                                 code => {
+                                    let is_set = !self.may_be_unset(old);
+                                    let code = match is_set {
+                                        true => code,
+                                        false => number::set_or(code_of(old), number(UNSET), code),
+                                    };
                                     let register = self
                                         .register(super::Home::Bytes(id, byte, 1), || {
                                             "byte".into()
                                         });
                                     self.emit(out, StmtKind::Assign(register, code));
+                                    if !is_set {
+                                        let held = self.addresses_of(Val::Undef);
+                                        self.may_hold(register, &held);
+                                    }
                                     Val::Reg(register)
                                 }
                             }
@@ -174,6 +193,9 @@ impl Reader<'_> {
     /// A number between threads.
     pub(super) fn flag(&mut self, flag: Flag, of: usize) -> ObjectId {
         let name = match flag {
+            Flag::Allocated => {
+                format!("{}.allocated", self.facts.get(of as ObjectId).name)
+            }
             Flag::Freed => format!("{}.freed", self.facts.get(of as ObjectId).name),
             Flag::Free => format!("{}.free", self.facts.get(of as ObjectId).name),
             Flag::Size => format!("{}.size", self.facts.get(of as ObjectId).name),

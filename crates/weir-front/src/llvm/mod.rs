@@ -16,13 +16,17 @@
 //!
 //! * `function` finds variables and live values, `objects` has memory and the facts that are learned, `number` the arithmetic,
 //!   `places` the lines of the user;
-//! * `explore` has states and points, `step` the instructions, `pointer` finds what a pointer leads to, `memory` what objects hold,
+//! * `explore` has states and points, `step` the instructions, `pointer` finds what a pointer leads to, `memory` what objects hold, `unset` is about what was never set,
 //!   `access` reads and writes, `atomics` does both in one step;
 //! * `calls` executes functions, `names` has their names for people, `library` those that programs expect to find, `heap` allocates, `intrinsics` has the functions of
 //!   LLVM itself, `threads` starts and joins, `sync` has locks and waiting;
-//! * `wait` finds loops that wait, `ending` questions about final states, `finish` makes the program.
+//! * `wait` finds loops that wait, `ending` questions about final states, `leaks` those about memory that is lost, `finish` makes the
+//!   program.
 //!
-//! What differs from a real run, and is not a limit that is reported: memory that was never set reads as zero if it is shared;
+//! **Memory that was never set** has a value of its own (`UNSET` in `number`), which copying keeps. Whatever else is done with it is a
+//! failure.
+//!
+//! What differs from a real run, and is not a limit that is reported: of a value that was set in part, the rest is zero;
 //! a signed operation that overflows fails where it is computed; memory of a function that has returned may still be used.
 
 mod access;
@@ -34,6 +38,7 @@ mod finish;
 mod function;
 mod heap;
 mod intrinsics;
+mod leaks;
 mod library;
 mod memory;
 mod names;
@@ -44,6 +49,7 @@ mod pointer;
 mod step;
 mod sync;
 mod threads;
+mod unset;
 mod unused;
 mod wait;
 
@@ -92,12 +98,22 @@ pub struct Lowering {
     pub spurious: bool,
     /// Whether signed arithmetic wraps instead of failing.
     pub wraps: bool,
+    /// Whether to ask for memory that nobody frees and nothing leads to in the end.
+    pub leaks: bool,
 }
 
 impl Default for Lowering {
     fn default() -> Self {
         let (pool, threads) = (4, 16);
-        Self { pool, unroll: None, threads, races: false, spurious: false, wraps: false }
+        Self {
+            pool,
+            unroll: None,
+            threads,
+            races: false,
+            spurious: false,
+            wraps: false,
+            leaks: false,
+        }
     }
 }
 
@@ -213,6 +229,7 @@ impl Input<'_> {
             let source = Source::new(self.name, self.text);
             let mut reader = Reader::new(&module, source, settings, std::mem::take(&mut facts));
             reader.is_module = self.is_module();
+            reader.knows_unset = self.caveat.is_none();
             reader.program(first);
             if !reader.facts.is_changed && reader.has_met_nothing && !reader.facts.is_anywhere {
                 // What these pointers lead to is not known, so it may be anything.
@@ -333,6 +350,11 @@ struct Reader<'m> {
     source: Source,
     /// Whether the text that reports show is the module itself.
     is_module: bool,
+    /// Whether memory that was never set has a value of its own. Where code was optimized it reads as zero: an optimizer may read
+    /// what is not needed.
+    knows_unset: bool,
+    /// Whether somewhere memory that was never set reads as zero.
+    reads_zero: bool,
     places: places::Places<'m>,
     /// The place of what is executed.
     range: Range<usize>,
@@ -350,6 +372,8 @@ struct Reader<'m> {
     cells: Vec<Cell>,
     cell_numbers: HashMap<Cell, usize>,
     accesses: Vec<Access>,
+    /// Where each object is allocated, if the program is asked for leaks.
+    allocations: BTreeMap<ObjectId, SpanId>,
     /// The calls around what is executed, for errors.
     calls: Vec<usize>,
     has_assume: bool,
@@ -380,6 +404,8 @@ impl<'m> Reader<'m> {
             is_checked: false,
             has_met_nothing: false,
             is_module: true,
+            knows_unset: false,
+            reads_zero: false,
             places: places::Places::new(module, settings, &source),
             source,
             range: 0..0,
@@ -394,6 +420,7 @@ impl<'m> Reader<'m> {
             cells: Vec::new(),
             cell_numbers: HashMap::new(),
             accesses: Vec::new(),
+            allocations: BTreeMap::new(),
             calls: Vec::new(),
             has_assume: false,
             limits: Vec::new(),
@@ -497,7 +524,7 @@ impl<'m> Reader<'m> {
 
     /// A register may hold these addresses.
     fn may_hold(&mut self, register: RegId, what: &Addresses) {
-        if what.is_empty() {
+        if what.is_nothing() {
             return;
         }
         let current = self.current;

@@ -8,6 +8,10 @@ use weir_model::program::{BinOp, Code, Expr, IntType, UnOp};
 
 use crate::weir::fold;
 
+/// What memory holds that was never set. Only copying keeps it; whatever else is done with it is a failure. Memory holds signed numbers of
+/// 64 bits, so it is none of them, and files of evidence can have it.
+pub(super) const UNSET: i128 = (1 << 63) + (1 << 40) + 1;
+
 pub(super) fn binary(op: BinOp, a: Code, b: Code) -> Code {
     match (op, &a, &b) {
         (BinOp::Add | BinOp::Sub | BinOp::BitOr | BinOp::Shl | BinOp::Shr, _, Expr::Const(0)) => a,
@@ -27,6 +31,11 @@ pub(super) fn number(n: i128) -> Code {
 
 pub(super) fn not(code: Code) -> Code {
     unary(UnOp::Not, code)
+}
+
+/// Code for a value that was set, and another for one that was not.
+pub(super) fn set_or(value: Code, unset: Code, set: Code) -> Code {
+    choose(binary(BinOp::Eq, value, number(UNSET)), unset, set)
 }
 
 /// The number with the same lowest bits that a type of so many bits has.

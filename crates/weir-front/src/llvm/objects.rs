@@ -13,6 +13,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use weir_llvm::Symbol;
 use weir_model::ids::RegId;
 
+use super::number::UNSET;
+
 /// The first address.
 const FIRST: i128 = 1 << 32;
 
@@ -60,6 +62,8 @@ pub(super) enum Flag {
     Argument,
     /// What the thread returns.
     Result,
+    /// The object of this number was allocated, if the program is asked for leaks.
+    Allocated,
     /// The object of this number was freed.
     Freed,
     /// It can be used again.
@@ -82,7 +86,7 @@ pub(super) struct Object {
     pub is_constant: bool,
 }
 
-/// The addresses that a value may be.
+/// The addresses that a value may be. [`UNSET`] is one of them if the value may be one that was never set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Addresses {
     These(BTreeSet<i128>),
@@ -116,8 +120,30 @@ impl Addresses {
         }
     }
 
+    /// Whether there is no address.
     pub fn is_empty(&self) -> bool {
+        matches!(self, Self::These(all) if all.iter().all(|address| *address == UNSET))
+    }
+
+    /// Whether there is no address, and the value was set.
+    pub fn is_nothing(&self) -> bool {
         matches!(self, Self::These(all) if all.is_empty())
+    }
+
+    /// Whether the value may be one that was never set.
+    pub fn may_be_unset(&self) -> bool {
+        match self {
+            Self::These(all) => all.contains(&UNSET),
+            Self::Any => true,
+        }
+    }
+
+    /// The same for a value that was set.
+    pub fn set(mut self) -> Self {
+        if let Self::These(all) = &mut self {
+            all.remove(&UNSET);
+        }
+        self
     }
 }
 
@@ -141,6 +167,15 @@ impl Bytes {
         let first = before.filter(|(o, (s, _))| *o + *s > at);
         let inside = self.scalars.range(at..at.saturating_add(size));
         first.into_iter().chain(inside).map(|(o, (s, v))| (*o, *s, *v)).collect()
+    }
+
+    /// Whether some of these bytes were never set.
+    pub fn is_unset(&self, at: u64, size: u64) -> bool {
+        let parts = self.over(at, size);
+        let set = parts.iter().filter(|(.., value)| *value != Val::Undef);
+        let count: u64 =
+            set.map(|(start, length, _)| (start + length).min(at + size) - (*start).max(at)).sum();
+        count < size && (self.rest == Val::Undef || parts.iter().any(|part| part.2 == Val::Undef))
     }
 }
 
@@ -179,6 +214,8 @@ pub(super) struct Facts {
     pub origins: BTreeMap<ObjectId, Origin>,
     /// Those of them that an allocation may use again.
     pub reused: BTreeSet<ObjectId>,
+    /// Allocations that are zero at first.
+    pub zeroed: BTreeSet<ObjectId>,
     /// Objects whose size only the run knows.
     pub sized: BTreeSet<ObjectId>,
     /// Threads that wait until they are started.
@@ -317,7 +354,7 @@ impl Facts {
 
     /// What may be stored somewhere.
     pub fn store(&mut self, id: ObjectId, at: u64, what: &Addresses) {
-        if !what.is_empty() {
+        if !what.is_nothing() {
             self.is_changed |= self.stored.entry((id, at)).or_default().add(what);
         }
     }

@@ -6,7 +6,7 @@ use weir_llvm::{Body, LocalId, Op, Symbol, Type, TypeId, Value};
 use weir_model::program::{BinOp, Expr, Stmt, StmtKind};
 
 use super::explore::{State, code_of};
-use super::number::{binary, number};
+use super::number::{UNSET, binary, number};
 use super::objects::{Addresses, Bytes, Key, ObjectId, Val};
 use super::{Home, Reader};
 
@@ -118,7 +118,10 @@ impl<'m> Reader<'m> {
     ) -> Option<Val> {
         let values = self.value(state, ty, value, out)?;
         match values[..] {
-            [value] => Some(value),
+            [value] => {
+                self.must_be_set(value, out);
+                Some(value)
+            }
             _ => {
                 let ty = self.module.show_type(ty);
                 self.refuse(format!("a value of the type {ty} is not read here"));
@@ -200,6 +203,7 @@ impl<'m> Reader<'m> {
         let symbol = match self.facts.get(id).key {
             Key::Global(symbol) | Key::ThreadLocal(symbol, _) => symbol,
             Key::Stack(..) => return Bytes::new(Val::Undef),
+            Key::Heap(..) if !self.facts.zeroed.contains(&id) => return Bytes::new(Val::Undef),
             _ => return Bytes::new(Val::Known(0)),
         };
         let mut bytes = Bytes::new(Val::Known(0));
@@ -256,6 +260,7 @@ impl<'m> Reader<'m> {
     pub(super) fn addresses_of(&self, value: Val) -> Addresses {
         match value {
             Val::Known(n) if self.facts.find(n).is_some() => Addresses::These(BTreeSet::from([n])),
+            Val::Undef if self.knows_unset => Addresses::These(BTreeSet::from([UNSET])),
             Val::Known(_) | Val::Undef => Addresses::default(),
             Val::Reg(r) => self.threads[self.current].homes[r.index()].1.clone(),
         }
@@ -405,8 +410,9 @@ impl<'m> Reader<'m> {
     /// What a pointer may lead to, for an access of so many bytes.
     pub(super) fn targets(&mut self, register: weir_model::ids::RegId, size: u64) -> Targets {
         let held = self.threads[self.current].homes[register.index()].1.clone();
+        let is_empty = held.is_empty();
         let mut addresses: Vec<i128> = match held {
-            Addresses::These(all) if !all.is_empty() => all.into_iter().collect(),
+            Addresses::These(all) if !is_empty => all.into_iter().collect(),
             Addresses::These(_) if !self.facts.is_anywhere => {
                 self.has_met_nothing = true;
                 Vec::new()
@@ -450,7 +456,7 @@ impl<'m> Reader<'m> {
             let Some(&function) = self.functions.get(name) else { continue };
             let defined = &self.module.functions[function];
             let may_be = match &held {
-                Addresses::These(all) if !all.is_empty() => all.contains(&object.base),
+                Addresses::These(all) if !held.is_empty() => all.contains(&object.base),
                 _ => true,
             };
             let given = call.arguments.iter().map(|(ty, _)| *ty);

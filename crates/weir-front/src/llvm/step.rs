@@ -265,8 +265,14 @@ impl<'m> Reader<'m> {
                     return None;
                 }
                 let bits = self.bits(*ty);
-                let a = self.scalar(state, *ty, a, out)?;
-                let b = self.scalar(state, *ty, b, out)?;
+                let [a, b] = match op {
+                    Binary::And if self.sets_bits(state, result) => {
+                        let a = self.value(state, *ty, a, out)?;
+                        let b = self.value(state, *ty, b, out)?;
+                        [*a.first()?, *b.first()?].map(|value| self.or_zero(value, out))
+                    }
+                    _ => [self.scalar(state, *ty, a, out)?, self.scalar(state, *ty, b, out)?],
+                };
                 self.arithmetic(state, *op, bits, *nsw, (a, b), result, out).map(|v| vec![v])
             }
             Op::Float(name, ..) => {
@@ -304,8 +310,11 @@ impl<'m> Reader<'m> {
                             }
                             let mut held = self.addresses_of(a);
                             held.add(&self.addresses_of(b));
-                            let code =
-                                number::choose(Expr::Atom(condition), code_of(a), code_of(b));
+                            let code = number::choose(
+                                Expr::Atom(condition),
+                                self.copied(a),
+                                self.copied(b),
+                            );
                             let register = self.home(state, result, part as u32);
                             self.emit(out, StmtKind::Assign(register, code));
                             self.may_hold(register, &held);
@@ -333,6 +342,9 @@ impl<'m> Reader<'m> {
             // Whatever it is from now on, it is always the same.
             Op::Freeze(ty, value) => {
                 let values = self.value(state, *ty, value, out)?;
+                for value in &values {
+                    let _ = self.or_zero(*value, out);
+                }
                 Some(
                     values
                         .into_iter()
@@ -368,6 +380,20 @@ impl<'m> Reader<'m> {
                     .collect()
             }
         }
+    }
+
+    /// Whether a result is what is left of memory in which some bits are set next: a field of some bits is set in memory that may
+    /// never have been set as a whole.
+    fn sets_bits(&self, state: &mut State, result: Option<u32>) -> bool {
+        let top = state.top();
+        let (function, block, at) = (top.function, top.block as usize, top.at);
+        let Some(rest) = self.blocks(function)[block].instructions.get(at..) else { return false };
+        rest.iter().any(|instruction| match &instruction.kind {
+            Kind::Op(Op::Binary { op: Binary::Or, a, b, .. }) => [a, b]
+                .into_iter()
+                .any(|operand| matches!(operand, Value::Local(LocalId(id)) if Some(*id) == result)),
+            _ => false,
+        })
     }
 
     /// Code as the result of an instruction, or as a constant.
@@ -495,6 +521,7 @@ impl<'m> Reader<'m> {
         if value == Val::Undef {
             return Some(vec![Val::Undef]);
         }
+        self.must_be_set(value, out);
         let (narrow, wide) = (self.bits(from), self.bits(to));
         let code = code_of(value);
         let code = match op {
@@ -511,7 +538,7 @@ impl<'m> Reader<'m> {
             }
         };
         // One bit as a number is what it was.
-        let held = if wide >= 64 { self.addresses_of(value) } else { Addresses::default() };
+        let held = if wide >= 64 { self.addresses_of(value).set() } else { Addresses::default() };
         let value = self.made(state, code, result, out)?;
         self.note(value, &held);
         Some(vec![value])

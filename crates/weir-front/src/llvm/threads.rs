@@ -318,7 +318,8 @@ impl<'m> Reader<'m> {
                 self.give_away(&held);
                 self.facts.store(cell, 0, &held);
                 let place = self.place(cell, 0, 8, Order::Relaxed, true);
-                self.emit(out, StmtKind::Store(place, code_of(value)));
+                let code = self.copied(value);
+                self.emit(out, StmtKind::Store(place, code));
             }
             let ended = self.flag(Flag::Ended, thread);
             self.tell(ended, out);

@@ -1,0 +1,9 @@
+// The bounded queue whose producers say with a relaxed store that a place is full: a consumer may see the number before the
+// item.
+// expect: sc holds
+// expect: tso holds
+// expect: pso violated
+// expect: nsw violated
+// expect: c11 violated
+const FULL: std::sync::atomic::Ordering = std::sync::atomic::Ordering::Relaxed;
+include!("mpmc.rs");
