@@ -27,6 +27,9 @@ const MAX_APART: usize = 24;
 /// From so many addresses in one object on, a pointer may hold any address in it.
 const MAX_ADDRESSES: usize = 2048;
 
+/// More addresses in all objects together are not told apart.
+const MAX_ALL: usize = 8192;
+
 /// An object: an index of [`Facts::objects`].
 pub(super) type ObjectId = u32;
 
@@ -416,6 +419,9 @@ impl Facts {
             }
             let offsets = (0..=(end - first) / step).map(|number| first + number * step);
             held.these.extend(offsets.map(|at| object.base + i128::from(at)));
+        }
+        if held.these.len() > MAX_ALL {
+            *held = self.blurred(held);
         }
     }
 

@@ -427,7 +427,11 @@ impl<'m> Reader<'m> {
             if matches!(object.key, Key::Flag(..) | Key::Function(..)) {
                 continue;
             }
-            let accesses = self.facts.accesses_of(*id);
+            // What is never written is read without a statement.
+            let known = self.memory.get(id).into_iter().flat_map(|bytes| bytes.scalars());
+            let known = known.map(|(at, length, _)| (at, length));
+            let accesses: BTreeSet<_> =
+                self.facts.accesses_of(*id).into_iter().chain(known).collect();
             let offsets = accesses.iter().filter(|(_, length)| *length == size || size == 0);
             let mut offsets: BTreeSet<u64> = offsets.map(|(at, _)| *at).collect();
             if accesses.is_empty() {

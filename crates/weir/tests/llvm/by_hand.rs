@@ -310,6 +310,12 @@ fn pointers_that_are_computed_with_unknown_numbers() {
     assert_eq!(verdict(&one(&free), MemoryModel::SC), Verdict::Holds);
     let twice = format!("{free}  call void @free(ptr %f)\n");
     assert_eq!(verdict(&one(&twice), MemoryModel::SC), Verdict::Violated);
+    // Waiting where it leads.
+    let wait = format!(
+        "{nodes}  %t = call i64 @weir_any(i64 0, i64 3)\n  %n = or i64 %qn, %t\n  %m = and i64 %n, -4\n  %f = inttoptr i64 %m to ptr\n\
+         call void @weir_wait_ne(ptr %f, i32 5)"
+    );
+    assert_eq!(verdict(&one(&wait), MemoryModel::SC), Verdict::Holds);
     // A flag that is set atomically in an address.
     let flag = "  store ptr %q, ptr @p\n  %o = atomicrmw or ptr @p, i64 1 seq_cst\n  %n = load i64, ptr @p\n  %m = and i64 %n, -2\n";
     assert_eq!(check(flag, 2), Verdict::Violated);
@@ -321,8 +327,8 @@ fn pointers_that_are_computed_with_unknown_numbers() {
 fn memory_is_compared_and_set() {
     let compared = |test: &str| {
         let text = format!(
-            "  %r1 = getelementptr i8, ptr @r, i64 1\n  %y1 = getelementptr i8, ptr @y, i64 1\n  store i8 1, ptr @r\n  store i8 2, ptr %r1\n\
-             store i8 1, ptr @y\n  store i8 3, ptr %y1\n  %n = call i64 @weir_any(i64 1, i64 2)\n\
+            "  %n = call i64 @weir_any(i64 1, i64 2)\n  %r1 = getelementptr i8, ptr @r, i64 1\n  %y1 = getelementptr i8, ptr @y, i64 1\n  store i8 1, ptr @r\n  store i8 2, ptr %r1\n\
+             store i8 1, ptr @y\n  store i8 3, ptr %y1\n\
              %m = call i32 @memcmp(ptr @r, ptr @y, i64 %n)\n  %e = icmp {test} i32 %m, 0\n  br i1 %e, label %bad, label %good\ngood:"
         );
         verdict(&one(&text), MemoryModel::SC)
