@@ -54,3 +54,10 @@ pub fn arcinner_layout_for_value_layout(layout: Layout) -> Layout {
 pub fn rc_inner_layout_for_value_layout(layout: Layout) -> Layout {
     behind_counters(layout)
 }
+
+/// About the square root, as the real function computes it.
+#[unsafe(export_name = "weir_body::core::slice::sort::stable::drift::sqrt_approx")]
+pub fn sqrt_approx(n: usize) -> usize {
+    let shift = (1 + (n | 1).ilog2()) / 2;
+    ((1 << shift) + (n >> shift)) / 2
+}

@@ -202,13 +202,21 @@ pub mod lazy_static {
     use std::ops::Deref;
     use std::sync::OnceLock;
 
-    /// What a static is made of.
+    /// The static is no longer there, which does not happen here.
+    #[derive(Debug)]
+    pub struct AccessError {
+        _private: (),
+    }
+
+    /// What a static is made of. As in loom, what it is made of need not be `Sync`.
     pub struct Lazy<T: 'static> {
         #[doc(hidden)]
         pub cell: OnceLock<T>,
         #[doc(hidden)]
         pub init: fn() -> T,
     }
+
+    unsafe impl<T> Sync for Lazy<T> {}
 
     impl<T> Lazy<T> {
         /// A value that is made when it is used first.
@@ -220,6 +228,11 @@ pub mod lazy_static {
         #[inline]
         pub fn get(&'static self) -> &'static T {
             self.cell.get_or_init(self.init)
+        }
+        /// The value.
+        #[inline]
+        pub fn try_get(&'static self) -> Result<&'static T, AccessError> {
+            Ok(self.get())
         }
     }
 

@@ -20,4 +20,15 @@ macro_rules! preludes {
     };
 }
 
-preludes! { v1 rust_2015 rust_2018 rust_2021 rust_2024 }
+preludes! { rust_2015 rust_2018 rust_2021 rust_2024 }
+
+/// What a crate without `std` imports by name. Without macros: those of the real `core` or of this crate are in scope anyway, and a
+/// name that a second prelude brings with another meaning would be ambiguous.
+pub mod v1 {
+    pub use real::prelude::v1::{
+        AsMut, AsRef, Box, Clone, Copy, Debug, Default, DoubleEndedIterator, Drop, Eq, Err,
+        ExactSizeIterator, Extend, Fn, FnMut, FnOnce, From, Hash, Into, IntoIterator, Iterator, None,
+        Ok, Option, Ord, PartialEq, PartialOrd, Result, Send, Sized, Some, String, Sync, ToOwned,
+        ToString, Unpin, Vec, drop,
+    };
+}

@@ -11,9 +11,10 @@ use weir_model::program::{BinOp, Expr, Order, Stmt, StmtKind};
 
 use super::Reader;
 use super::explore::{State, code_of};
-use super::memory::{FREED, NULL, OUTSIDE};
+use super::memory::{FREED, NULL, OUTSIDE, UNKNOWN};
 use super::number::{self, UNSET, binary, number};
 use super::objects::{ObjectId, Val};
+use super::pointer::Targets;
 
 /// Where a scalar is read or written: type, pointer and order.
 pub(super) type At = (TypeId, Val, Order);
@@ -80,7 +81,7 @@ impl Reader<'_> {
                 self.one_place((id, at, size), order, false, out)?;
             }
             let (mut code, mut is_unset) = (number(0), number(1));
-            let may_be_unset = self.knows_unset && held.may_be_unset();
+            let may_be_unset = self.knows_unset && held.is_unset;
             for (start, length) in cuts {
                 let part = self.temporary();
                 let place = self.place(id, start, length, order, false);
@@ -94,7 +95,10 @@ impl Reader<'_> {
                     is_unset = binary(BinOp::And, is_unset, unset);
                     bits = number::set_or(bits.clone(), number(0), bits);
                 }
-                let bits = number::unsigned(length as u32 * 8, bits);
+                // A number of 128 bits has the sign of its last part.
+                if size < 16 || start + length != at + size {
+                    bits = number::unsigned(length as u32 * 8, bits);
+                }
                 let moved = binary(BinOp::Shl, bits, number(i128::from((start - at) * 8)));
                 code = binary(BinOp::BitOr, code, moved);
             }
@@ -194,11 +198,23 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// A choice among the addresses that a register may hold.
+    /// A choice among the addresses that a register may hold. To follow another one is a failure, or a limit if the pointer may
+    /// lead there.
     pub(super) fn dispatch(
         &mut self,
         pointer: RegId,
+        targets: &Targets,
+        out: &mut Vec<Stmt>,
+        leaf: &mut dyn FnMut(&mut Self, i128, &mut Vec<Stmt>),
+    ) {
+        self.choice(pointer, &targets.addresses, targets.is_partial, out, leaf);
+    }
+
+    fn choice(
+        &mut self,
+        pointer: RegId,
         addresses: &[i128],
+        is_partial: bool,
         out: &mut Vec<Stmt>,
         leaf: &mut dyn FnMut(&mut Self, i128, &mut Vec<Stmt>),
     ) {
@@ -207,7 +223,10 @@ impl Reader<'_> {
             [] => {
                 let (mut null, mut outside) = (Vec::new(), Vec::new());
                 self.fail(NULL, &mut null);
-                self.fail(OUTSIDE, &mut outside);
+                match is_partial {
+                    true => self.limit(UNKNOWN, &mut outside),
+                    false => drop(self.fail(OUTSIDE, &mut outside)),
+                }
                 let is_null = number::within(p(), (0, 4095));
                 self.emit(out, StmtKind::If(is_null, null, outside));
             }
@@ -216,15 +235,15 @@ impl Reader<'_> {
                 let is_loose = std::mem::replace(&mut self.is_loose, true);
                 leaf(self, *address, &mut here);
                 self.is_loose = is_loose;
-                self.dispatch(pointer, &[], &mut wild, leaf);
+                self.choice(pointer, &[], is_partial, &mut wild, leaf);
                 let is_it = binary(BinOp::Eq, p(), number(*address));
                 self.emit(out, StmtKind::If(is_it, here, wild));
             }
             _ => {
                 let (low, high) = addresses.split_at(addresses.len() / 2);
                 let (mut below, mut above) = (Vec::new(), Vec::new());
-                self.dispatch(pointer, low, &mut below, leaf);
-                self.dispatch(pointer, high, &mut above, leaf);
+                self.choice(pointer, low, is_partial, &mut below, leaf);
+                self.choice(pointer, high, is_partial, &mut above, leaf);
                 let is_below = binary(BinOp::Lt, p(), number(high[0]));
                 self.emit(out, StmtKind::If(is_below, below, above));
             }
@@ -269,9 +288,9 @@ impl Reader<'_> {
                 }
             },
             Val::Reg(register) => {
-                let addresses = self.targets(register, size).addresses;
+                let targets = self.targets(register, size);
                 // The pointer may be in the register that gets the value.
-                self.dispatch(register, &addresses, out, &mut |this, address, out| {
+                self.dispatch(register, &targets, out, &mut |this, address, out| {
                     let Some((id, at)) = this.inside(address, size) else { return };
                     if !this.reached(address) {
                         return;
@@ -315,9 +334,9 @@ impl Reader<'_> {
                 }
             },
             Val::Reg(register) => {
-                let addresses = self.targets(register, size).addresses;
-                self.lose(state, &addresses, value);
-                self.dispatch(register, &addresses, out, &mut |this, address, out| {
+                let targets = self.targets(register, size);
+                self.lose(state, &targets.addresses, value);
+                self.dispatch(register, &targets, out, &mut |this, address, out| {
                     let Some((id, at)) = this.inside(address, size) else { return };
                     if this.reached(address) {
                         this.write(None, (id, at, size), value, order, out);

@@ -2,6 +2,8 @@
 //!
 //! On memory that only this thread can reach they are computed; otherwise each is one statement.
 
+use std::collections::BTreeSet;
+
 use weir_llvm::{TypeId, Update};
 use weir_model::ids::RegId;
 use weir_model::program::{BinOp, Code, Expr, FenceKind, Order, Rmw, Stmt, StmtKind};
@@ -95,8 +97,7 @@ impl Reader<'_> {
         }
         let held = match update {
             Update::Xchg => self.addresses_of(value),
-            _ if self.addresses_of(value).is_empty() => Addresses::default(),
-            _ => Addresses::Any,
+            _ => self.facts.blurred(&self.addresses_of(value).set()),
         };
         let new = self.updated(update, bits, Expr::Atom(into), self.copied(value))?;
         let rmw = match update {
@@ -149,6 +150,24 @@ impl Reader<'_> {
         }
     }
 
+    /// What an atomic operation on flags in addresses makes of them.
+    fn flagged(&self, before: &Addresses, rmw: &Rmw) -> Addresses {
+        let Rmw::Fetch(op, Expr::Const(flags)) = rmw else { return self.facts.blurred(before) };
+        let mut after = Addresses { these: BTreeSet::new(), ..before.clone() };
+        let mut open: Vec<i128> = before.these.iter().copied().collect();
+        while let Some(address) = open.pop() {
+            let image = match op {
+                BinOp::BitAnd => address & flags,
+                BinOp::BitOr => address | flags,
+                _ => address ^ flags,
+            };
+            if self.facts.find(image).is_some() && after.these.insert(image) {
+                open.push(image);
+            }
+        }
+        after
+    }
+
     /// One atomic read-write, wherever the pointer leads. Returns whether execution goes on.
     #[allow(clippy::too_many_arguments)]
     pub(super) fn rmw(
@@ -179,12 +198,13 @@ impl Reader<'_> {
             for (.., value) in first.over(at, size) {
                 before.add(&this.addresses_of(value));
             }
-            let is_unset = this.knows_unset && (first.is_unset(at, size) || before.may_be_unset());
+            let is_unset = this.knows_unset && (first.is_unset(at, size) || before.is_unset);
             before = before.set();
             if !before.is_empty() && new.is_some() && !matches!(rmw, Rmw::Swap(_)) {
                 // Flags in the low bits of addresses.
-                this.facts.store(id, at, &Addresses::Any);
-                before = Addresses::Any;
+                let changed = this.flagged(&before, rmw);
+                this.facts.store(id, at, &changed);
+                before.add(&changed);
             }
             this.may_hold(into, &before);
             let place = this.one_place((id, at, size), order, true, out)?;
@@ -224,8 +244,8 @@ impl Reader<'_> {
                 Some(is_done)
             }
             Val::Reg(register) => {
-                let addresses = self.targets(register, size).addresses;
-                for address in &addresses {
+                let targets = self.targets(register, size);
+                for address in &targets.addresses {
                     if let Some((id, _)) = self.facts.find(*address)
                         && !self.facts.is_private(id)
                     {
@@ -233,7 +253,7 @@ impl Reader<'_> {
                     }
                 }
                 self.escape(state, held);
-                self.dispatch(register, &addresses, out, &mut |this, address, out| {
+                self.dispatch(register, &targets, out, &mut |this, address, out| {
                     if this.reached(address) {
                         one(this, address, out);
                     }

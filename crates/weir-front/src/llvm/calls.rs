@@ -5,8 +5,9 @@ use weir_model::program::{BinOp, Expr, Stmt, StmtKind};
 
 use super::Reader;
 use super::explore::{Frame, MAX_CALLS, State, Then};
+use super::memory::UNKNOWN;
 use super::names::plain_name;
-use super::number::{binary, number};
+use super::number::{self, binary, number};
 use super::objects::{Key, Val};
 
 /// How often a function may be executed inside of itself.
@@ -36,7 +37,7 @@ impl<'m> Reader<'m> {
             }
             let function = self.functions.get(name).copied();
             let is_defined = function.is_some_and(|f| self.module.functions[f].body != Body::None);
-            let is_alias = self.module.aliases.iter().any(|alias| alias.name == name);
+            let is_alias = self.aliases.contains_key(name);
             if !is_defined
                 && !is_alias
                 && let Some(body) = self.body_for(name)
@@ -83,7 +84,8 @@ impl<'m> Reader<'m> {
             },
             Val::Undef => self.fail("a pointer to a function that was never set is called", out),
             Val::Reg(register) => {
-                for (address, function) in self.functions_at(register, call) {
+                let (functions, is_partial) = self.functions_at(register, call);
+                for (address, function) in functions {
                     let (mut inner, mut inside) = (Vec::new(), state.clone());
                     if self.enter(
                         &mut inside,
@@ -97,6 +99,12 @@ impl<'m> Reader<'m> {
                     }
                     let is_it = binary(BinOp::Eq, Expr::Atom(register), number(address));
                     self.emit(out, StmtKind::If(is_it, inner, Vec::new()));
+                }
+                if is_partial {
+                    let is_null = number::within(Expr::Atom(register), (0, 4095));
+                    let mut limit = Vec::new();
+                    self.limit(UNKNOWN, &mut limit);
+                    self.emit(out, StmtKind::If(is_null, Vec::new(), limit));
                 }
                 self.fail("a call to an address that is no function", out)
             }

@@ -99,7 +99,7 @@ enum Position {
 #[derive(Default)]
 struct Variants {
     count: usize,
-    last: BTreeMap<Position, Val>,
+    last: Option<State>,
     /// What is no longer known there.
     varying: BTreeSet<Position>,
 }
@@ -128,17 +128,33 @@ impl State {
             }
         }
         for (object, bytes) in &mut self.own {
-            for (at, (size, value)) in &mut bytes.scalars {
-                visit(Position::Bytes(*object, *at, *size), 0, value);
+            // What is not changed stays shared with other states.
+            let mut changed = Vec::new();
+            for (at, size, before) in bytes.scalars() {
+                let mut value = before;
+                visit(Position::Bytes(*object, at, size), 0, &mut value);
+                if value != before {
+                    changed.push((at, size, value));
+                }
             }
+            changed.into_iter().for_each(|(at, size, value)| bytes.set(at, size, value));
         }
     }
 
     /// Whether some value is in a register.
-    pub fn uses_register(&mut self, register: RegId) -> bool {
-        let mut found = false;
-        self.each(&mut |_, _, value| found |= *value == Val::Reg(register));
-        found
+    pub fn uses_register(&self, register: RegId) -> bool {
+        let mut locals = self.frames.iter().flat_map(|frame| frame.values.values().flatten());
+        locals.any(|value| *value == Val::Reg(register))
+            || self.own.values().any(|bytes| bytes.uses_register(register))
+    }
+
+    /// All values by their positions.
+    fn values(&mut self) -> BTreeMap<Position, Val> {
+        let mut values = BTreeMap::new();
+        self.each(&mut |position, _, value| {
+            values.insert(position, *value);
+        });
+        values
     }
 }
 
@@ -342,15 +358,14 @@ impl<'m> Reader<'m> {
             let top = state.top();
             (top.context, top.block, top.at)
         };
-        let mut known = BTreeMap::new();
-        state.each(&mut |position, _, value| {
-            known.insert(position, *value);
-        });
         let variants = self.explorer.variants.entry(place).or_default();
-        if variants.count >= MAX_VARIANTS {
-            for (position, value) in &known {
-                if variants.last.get(position).is_some_and(|last| last != value) {
-                    variants.varying.insert(*position);
+        if variants.count >= MAX_VARIANTS
+            && let Some(last) = &mut variants.last
+        {
+            let last = last.values();
+            for (position, value) in state.values() {
+                if last.get(&position).is_some_and(|last| *last != value) {
+                    variants.varying.insert(position);
                 }
             }
         }
@@ -379,13 +394,9 @@ impl<'m> Reader<'m> {
             ));
         }
         self.explorer.points.insert(key, label);
-        let mut now = BTreeMap::new();
-        state.each(&mut |position, _, value| {
-            now.insert(position, *value);
-        });
         let variants = self.explorer.variants.entry(place).or_default();
         variants.count += 1;
-        variants.last = now;
+        variants.last = Some(state.clone());
         self.explorer.open.push((label, state));
         self.emit(out, StmtKind::Goto(label));
     }

@@ -17,6 +17,7 @@ use super::explore::{State, code_of};
 use super::names::plain_name;
 use super::number::{binary, number};
 use super::objects::{Flag, Key, ObjectId, Origin, Val};
+use super::pointer::Targets;
 
 /// How many bytes an object has whose size only the run knows. A program that allocates more reaches a limit.
 pub(super) const MOST: u64 = 64;
@@ -184,7 +185,7 @@ impl Reader<'_> {
         let new = Val::Known(self.facts.get(id).base);
         let is_over = !request.is_zero || {
             let size = self.facts.get(id).size;
-            self.set_bytes(&mut state, new, Some(0), size, &mut taken)?
+            self.set_bytes(&mut state, new, Val::Known(0), size, &mut taken)?
         };
         if is_over && self.allocated(&mut state, new, request, result, &mut taken, depth + 1)? {
             match state.is_atomic {
@@ -458,13 +459,17 @@ impl Reader<'_> {
             }
             Val::Reg(register) => {
                 self.must_be_set(pointer, out);
-                let addresses: Vec<i128> = self.targets(register, 0).addresses;
-                let bases = addresses.into_iter().filter(|a| {
-                    let found = self.facts.find(*a);
-                    matches!(found, Some((id, 0)) if matches!(self.facts.get(id).key, Key::Heap(..)))
+                // Only the beginning of an allocation can be freed.
+                let held = self.threads[self.current].homes[register.index()].1.clone();
+                let found = self.facts.objects_of(&held).into_iter();
+                let bases = found.map(|id| self.facts.get(id)).filter(|object| {
+                    let is_listed = held.these.contains(&object.base);
+                    let is_within = || held.within.contains(&self.facts.by_key[&object.key]);
+                    matches!(object.key, Key::Heap(..)) && (is_listed || is_within())
                 });
-                let bases: Vec<i128> = bases.collect();
-                for address in &bases {
+                let mut addresses: Vec<i128> = bases.map(|object| object.base).collect();
+                addresses.sort_unstable();
+                for address in &addresses {
                     if let Some((id, _)) = self.facts.find(*address) {
                         if self.facts.is_private(id) {
                             self.facts.put_in_memory(id);
@@ -472,6 +477,7 @@ impl Reader<'_> {
                         state.own.remove(&id);
                     }
                 }
+                let bases = Targets { addresses, is_partial: held.is_partial || held.is_empty() };
                 let (mut some, mut none) = (Vec::new(), Vec::new());
                 self.dispatch(register, &bases, &mut some, &mut |this, address, out| {
                     one(this, address, out);

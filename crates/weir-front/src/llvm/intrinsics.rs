@@ -8,7 +8,7 @@ use weir_model::program::{BinOp, Code, Expr, Order, Stmt, StmtKind};
 use super::Reader;
 use super::explore::{State, code_of};
 use super::number::{self, binary, choose, compare, not, number, within};
-use super::objects::{Addresses, ObjectId, Val};
+use super::objects::{ObjectId, Val};
 
 /// The most pieces in which memory is copied.
 const MAX_PIECES: usize = 4096;
@@ -54,21 +54,15 @@ impl<'m> Reader<'m> {
             }
             "memset" => {
                 // An array of values that are set later is filled with what is nothing yet.
-                let byte = match b {
-                    Val::Known(byte) => Some(byte),
-                    Val::Undef => None,
-                    Val::Reg(_) => {
-                        self.refuse(
-                            "to what memory is set here is only known when the program runs",
-                        );
-                        return None;
-                    }
-                };
+                if let Val::Reg(_) = b {
+                    self.refuse("to what memory is set here is only known when the program runs");
+                    return None;
+                }
                 let goes_on = match argument(2) {
                     Val::Known(size) => {
-                        self.set_bytes(state, a, byte, u64::try_from(size).ok()?, out)?
+                        self.set_bytes(state, a, b, u64::try_from(size).ok()?, out)?
                     }
-                    Val::Reg(size) => self.set_some(state, a, byte, Expr::Atom(size), out)?,
+                    Val::Reg(size) => self.set_some(state, a, b, Expr::Atom(size), out)?,
                     Val::Undef => return self.fail("how much is set was never set", out),
                 };
                 if !goes_on {
@@ -182,10 +176,12 @@ impl<'m> Reader<'m> {
             let code = number::wrap(bits, binary(BinOp::Min, low, number(range.1)));
             vec![self.made(state, code, Some(result), out)?]
         } else {
-            let held = self.mapped(a, b, |_, _| None);
+            let mut held = self.addresses_of(a);
+            held.add(&self.addresses_of(b));
+            let held = self.facts.blurred(&held.set());
             let wrapped = number::wrap(bits, exact.clone());
             let value = self.made(state, wrapped, Some(result), out)?;
-            self.note(value, &if held.is_empty() { Addresses::default() } else { Addresses::Any });
+            self.note(value, &held);
             state.top().values.insert(result, vec![value]);
             let flag = match not(within(exact, range)) {
                 Expr::Const(n) => Val::Known(n),
@@ -292,38 +288,77 @@ impl<'m> Reader<'m> {
         result: Option<u32>,
         out: &mut Vec<Stmt>,
     ) -> Option<Option<Val>> {
-        let [a, b, Val::Known(size)] = *arguments else {
-            self.refuse("how much memory is compared here is only known when the program runs");
-            return None;
+        let [a, b, size] = *arguments else { return None };
+        let size = match size {
+            Val::Known(size) => size,
+            Val::Reg(count) => return self.compare_some(state, [a, b], count, result, out),
+            Val::Undef => {
+                self.fail("how much memory is compared was never set", out);
+                return Some(None);
+            }
         };
         let mut parts = Vec::new();
         for (at, length) in self.pieces(state, &[a, b], u64::try_from(size).ok()?)? {
-            let mut both = Vec::new();
-            for pointer in [a, b] {
-                let pointer = self.moved(pointer, at, out);
-                let into = self.temporary();
-                let Some(value) = self.read_scalar(state, pointer, length, Order::Plain, into, out)
-                else {
-                    return Some(None);
-                };
-                self.must_be_set(value, out);
-                // The first byte counts most.
-                let code = (0..length).fold(number(0), |sum, byte| {
-                    let moved = binary(BinOp::Shr, code_of(value), number(i128::from(8 * byte)));
-                    let one = binary(BinOp::BitAnd, moved, number(255));
-                    let place = number(i128::from(8 * (length - 1 - byte)));
-                    binary(BinOp::BitOr, sum, binary(BinOp::Shl, one, place))
-                });
-                both.push(self.in_register(code, out));
-            }
+            let Some(both) = self.both(state, [a, b], (at, length), out) else {
+                return Some(None);
+            };
             parts.push(both);
         }
-        let code = parts.into_iter().rev().fold(number(0), |rest, both| {
-            let is_less = binary(BinOp::Lt, both[0].clone(), both[1].clone());
-            let is_more = binary(BinOp::Gt, both[0].clone(), both[1].clone());
-            choose(is_less, number(-1), choose(is_more, number(1), rest))
-        });
+        let code = parts.into_iter().rev().fold(number(0), |rest, both| ordered(both, rest));
         self.given(state, code, result, out)
+    }
+
+    /// Reads bytes at two places, as numbers of which the first byte counts most. Nothing if this way has ended.
+    fn both(
+        &mut self,
+        state: &mut State,
+        pointers: [Val; 2],
+        (at, length): (u64, u64),
+        out: &mut Vec<Stmt>,
+    ) -> Option<[Code; 2]> {
+        let mut one = |pointer| {
+            let pointer = self.moved(pointer, at, out);
+            let into = self.temporary();
+            let value = self.read_scalar(state, pointer, length, Order::Plain, into, out)?;
+            self.must_be_set(value, out);
+            let code = (0..length).fold(number(0), |sum, byte| {
+                let moved = binary(BinOp::Shr, code_of(value), number(i128::from(8 * byte)));
+                let one = binary(BinOp::BitAnd, moved, number(255));
+                let place = number(i128::from(8 * (length - 1 - byte)));
+                binary(BinOp::BitOr, sum, binary(BinOp::Shl, one, place))
+            });
+            Some(self.in_register(code, out))
+        };
+        let [a, b] = pointers;
+        Some([one(a)?, one(b)?])
+    }
+
+    /// `memcmp` of as many bytes as a register says: piece by piece, until two differ.
+    fn compare_some(
+        &mut self,
+        state: &mut State,
+        pointers: [Val; 2],
+        count: weir_model::ids::RegId,
+        result: Option<u32>,
+        out: &mut Vec<Stmt>,
+    ) -> Option<Option<Val>> {
+        let count = Expr::Atom(count);
+        let (pieces, most) = self.some_pieces(state, &pointers);
+        self.check_pieces(&count, (&pieces, most), out);
+        let order = self.temporary();
+        self.emit(out, StmtKind::Assign(order, number(0)));
+        for (at, length) in pieces {
+            let mut block = Vec::new();
+            if let Some(both) = self.both(state, pointers, (at, length), &mut block) {
+                let code = ordered(both, number(0));
+                self.emit(&mut block, StmtKind::Assign(order, code));
+            }
+            let is_there = binary(BinOp::Ge, count.clone(), number(i128::from(at + length)));
+            let is_open = binary(BinOp::Eq, Expr::Atom(order), number(0));
+            let test = binary(BinOp::And, is_there, is_open);
+            self.emit(out, StmtKind::If(test, block, Vec::new()));
+        }
+        self.given(state, Expr::Atom(order), result, out)
     }
 
     /// In which pieces memory is copied or set: those in which it is accessed elsewhere.
@@ -426,13 +461,13 @@ impl<'m> Reader<'m> {
         &mut self,
         state: &mut State,
         to: Val,
-        byte: Option<i128>,
+        byte: Val,
         size: u64,
         out: &mut Vec<Stmt>,
     ) -> Option<bool> {
         for (at, length) in self.pieces(state, &[to], size)? {
             let pointer = self.moved(to, at, out);
-            let value = byte.map_or(Val::Undef, |byte| repeated(byte, length));
+            let value = repeated(byte, length);
             if self.write_scalar(state, pointer, length, value, Order::Plain, out).is_none() {
                 return Some(false);
             }
@@ -445,7 +480,7 @@ impl<'m> Reader<'m> {
         &mut self,
         state: &mut State,
         to: Val,
-        byte: Option<i128>,
+        byte: Val,
         count: Code,
         out: &mut Vec<Stmt>,
     ) -> Option<bool> {
@@ -456,7 +491,7 @@ impl<'m> Reader<'m> {
             let Some((id, from)) = this.some_bytes(address, &count, out) else { return };
             for &(at, length) in &pieces {
                 let mut block = Vec::new();
-                let value = byte.map_or(Val::Undef, |byte| repeated(byte, length));
+                let value = repeated(byte, length);
                 this.write(None, (id, from + at, length), value, Order::Plain, &mut block);
                 this.if_within(&count, (id, from + at, length), at, block, out);
             }
@@ -518,8 +553,8 @@ impl<'m> Reader<'m> {
             Val::Known(address) => leaf(self, address, out),
             Val::Undef => drop(self.fail("a pointer that was never set is followed", out)),
             Val::Reg(register) => {
-                let addresses = self.targets(register, 0).addresses;
-                self.dispatch(register, &addresses, out, leaf);
+                let targets = self.targets(register, 0);
+                self.dispatch(register, &targets, out, leaf);
             }
         }
         self.is_checked = false;
@@ -594,8 +629,16 @@ impl<'m> Reader<'m> {
     }
 }
 
+/// Which of two numbers is less, or what holds if they are equal.
+fn ordered([a, b]: [Code; 2], rest: Code) -> Code {
+    let is_less = binary(BinOp::Lt, a.clone(), b.clone());
+    let is_more = binary(BinOp::Gt, a, b);
+    choose(is_less, number(-1), choose(is_more, number(1), rest))
+}
+
 /// A number of so many bytes that are all the same.
-fn repeated(byte: i128, length: u64) -> Val {
+fn repeated(byte: Val, length: u64) -> Val {
+    let Val::Known(byte) = byte else { return byte };
     let value = (0..length).fold(0, |all, i| all | (byte & 255) << (8 * i));
     Val::Known(weir_llvm::wrap(value, length as u32 * 8))
 }

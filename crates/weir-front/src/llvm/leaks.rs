@@ -14,7 +14,7 @@ use weir_model::program::{
 use super::Reader;
 use super::explore::State;
 use super::number::number;
-use super::objects::{Addresses, Flag, Key, ObjectId, Val};
+use super::objects::{Flag, Key, ObjectId, Val};
 
 impl Reader<'_> {
     /// An object is allocated here.
@@ -33,7 +33,7 @@ impl Reader<'_> {
     fn tell_allocated(&mut self, id: ObjectId, out: &mut Vec<Stmt>) {
         let flag = self.flag(Flag::Allocated, id as usize);
         match self.is_alone {
-            true => drop(self.in_memory(flag).scalars.insert(0, (8, Val::Known(1)))),
+            true => self.in_memory(flag).set(0, 8, Val::Known(1)),
             false => {
                 let place = self.place(flag, 0, 8, Order::Relaxed, true);
                 self.emit(out, StmtKind::Store(place, number(1)));
@@ -55,13 +55,13 @@ impl Reader<'_> {
             state.own.keys().copied().filter(|id| is(self, *id, true)).collect();
         let mut open: Vec<ObjectId> = kept.iter().copied().collect();
         while let Some(id) = open.pop() {
-            for (_, value) in state.own[&id].scalars.values() {
-                let Addresses::These(all) = self.addresses_of(*value) else { return };
-                for address in all {
-                    if let Some((found, _)) = self.facts.find(address)
-                        && state.own.contains_key(&found)
-                        && kept.insert(found)
-                    {
+            for (.., value) in state.own[&id].scalars() {
+                let held = self.addresses_of(value);
+                if held.is_partial {
+                    return;
+                }
+                for found in self.facts.objects_of(&held) {
+                    if state.own.contains_key(&found) && kept.insert(found) {
                         open.push(found);
                     }
                 }
@@ -79,7 +79,7 @@ impl Reader<'_> {
     pub(super) fn note_freed(&mut self, id: ObjectId) {
         if self.allocations.contains_key(&id) {
             let flag = self.flag(Flag::Allocated, id as usize);
-            self.in_memory(flag).scalars.insert(0, (8, Val::Known(0)));
+            self.in_memory(flag).set(0, 8, Val::Known(0));
         }
     }
 
@@ -141,8 +141,8 @@ impl Reader<'_> {
             let mut cells: Vec<u64> = Vec::new();
             for (at, length) in accesses {
                 let may_lead = match self.facts.read(holder, at, length) {
-                    Addresses::Any => true,
-                    Addresses::These(all) => all.into_iter().any(leads),
+                    held if held.is_partial || held.within.contains(&id) => true,
+                    held => held.these.into_iter().any(leads),
                 };
                 if length == 8 && (may_lead || leads(self.first_value(holder, at, 8))) {
                     cells.push(at);
@@ -157,8 +157,8 @@ impl Reader<'_> {
             }
             // What no statement accesses stays what it was.
             let first = self.in_memory(holder).clone();
-            let stays = first.scalars.iter().any(|(at, (_, value))| {
-                matches!(value, Val::Known(n) if leads(*n)) && !cells.contains(at)
+            let stays = first.scalars().any(|(at, _, value)| {
+                matches!(value, Val::Known(n) if leads(n)) && !cells.contains(&at)
             });
             if stays && is_root {
                 return None;

@@ -393,6 +393,7 @@ impl Reader<'_> {
             ("slice_index", "an index is out of bounds"),
             ("slice_start_index", "an index is out of bounds"),
             ("slice_end_index", "an index is out of bounds"),
+            ("panic_for_nonpositive_argument", "a logarithm of a number that is not positive"),
             ("capacity_overflow", "a capacity overflows"),
             ("handle_alloc_error", "an allocation fails"),
             ("handle_error", "an allocation fails"),

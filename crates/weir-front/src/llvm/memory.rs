@@ -14,6 +14,7 @@ use super::{Access, Reader};
 
 pub(super) const NULL: &str = "a null pointer is followed";
 pub(super) const OUTSIDE: &str = "an address outside of every object is accessed";
+pub(super) const UNKNOWN: &str = "what a pointer leads to is not known";
 pub(super) const FREED: &str = "memory is used after it was freed";
 
 impl Reader<'_> {
@@ -100,14 +101,16 @@ impl Reader<'_> {
         let mut held = Addresses::default();
         let mut code = number(0);
         for (start, length, value) in parts {
-            if !self.addresses_of(value).is_empty() {
-                held = Addresses::Any;
-            }
+            held.add(&self.facts.blurred(&self.addresses_of(value)).set());
             let part = match self.may_be_unset(value) {
                 true => number::set_or(code_of(value), number(0), code_of(value)),
                 false => code_of(value),
             };
-            let part = number::unsigned(length as u32 * 8, part);
+            // A number of 128 bits has the sign of its last part.
+            let part = match size >= 16 && start + length == at + size {
+                true => part,
+                false => number::unsigned(length as u32 * 8, part),
+            };
             let part = match start.checked_sub(at) {
                 Some(behind) => binary(BinOp::Shl, part, number(i128::from(behind * 8))),
                 None => binary(BinOp::Shr, part, number(i128::from((at - start) * 8))),
@@ -136,7 +139,7 @@ impl Reader<'_> {
         out: &mut Vec<Stmt>,
     ) {
         for (start, length, old) in bytes.over(at, size) {
-            bytes.scalars.remove(&start);
+            bytes.forget(start);
             let before = (start, at.saturating_sub(start));
             let behind = (at + size, (start + length).saturating_sub(at + size));
             for (from, count) in [before, behind] {
@@ -171,11 +174,11 @@ impl Reader<'_> {
                             }
                         }
                     };
-                    bytes.scalars.insert(byte, (1, part));
+                    bytes.set(byte, 1, part);
                 }
             }
         }
-        bytes.scalars.insert(at, (size, value));
+        bytes.set(at, size, value);
     }
 
     /// Before a statement accesses an object: it must not be freed.
@@ -291,19 +294,8 @@ impl Reader<'_> {
 
     /// Addresses get to where another thread may find them.
     pub(super) fn give_away(&mut self, held: &Addresses) {
-        match held {
-            Addresses::These(all) => {
-                for address in all {
-                    if let Some((id, _)) = self.facts.find(*address) {
-                        self.give_away_object(id);
-                    }
-                }
-            }
-            Addresses::Any => {
-                for id in 0..self.facts.objects.len() as ObjectId {
-                    self.give_away_object(id);
-                }
-            }
+        for id in self.facts.objects_of(held) {
+            self.give_away_object(id);
         }
     }
 
@@ -315,23 +307,15 @@ impl Reader<'_> {
 
     /// From now on other threads may reach these addresses, and all that is behind them.
     pub(super) fn escape(&mut self, state: &mut State, held: &Addresses) {
-        self.give_away(held);
-        let mut open: Vec<ObjectId> = match held {
-            Addresses::These(all) => {
-                all.iter().filter_map(|a| Some(self.facts.find(*a)?.0)).collect()
-            }
-            Addresses::Any => state.own.keys().copied().collect(),
-        };
+        let mut open: Vec<ObjectId> = self.facts.objects_of(held).into_iter().collect();
+        open.iter().for_each(|id| self.give_away_object(*id));
         while let Some(id) = open.pop() {
             let Some(bytes) = state.own.remove(&id) else { continue };
-            for (_, value) in bytes.scalars.values() {
-                let held = self.addresses_of(*value);
-                self.give_away(&held);
-                match held {
-                    Addresses::These(all) => {
-                        open.extend(all.iter().filter_map(|a| Some(self.facts.find(*a)?.0)));
-                    }
-                    Addresses::Any => open.extend(state.own.keys().copied()),
+            for (.., value) in bytes.scalars() {
+                let held = self.addresses_of(value);
+                for id in self.facts.objects_of(&held) {
+                    self.give_away_object(id);
+                    open.push(id);
                 }
             }
         }

@@ -57,7 +57,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::path::Path;
 
-use weir_llvm::{Body, Layout, Module};
+use weir_llvm::{Body, Layout, Module, Type, TypeId};
 use weir_model::ids::{LabelId, RegId, SpanId};
 use weir_model::program::{Label, Order, Register, Stmt, StmtKind};
 
@@ -124,7 +124,7 @@ const CAVEAT: &str = "the code as the compiler emitted it: accesses that the com
 const MAX_READINGS: usize = 100;
 
 /// How many statements a thread may have.
-const MAX_STATEMENTS: usize = 60_000;
+const MAX_STATEMENTS: usize = 150_000;
 
 /// How many instructions are executed while translating one reading.
 const MAX_STEPS: u64 = 4_000_000;
@@ -231,12 +231,6 @@ impl Input<'_> {
             reader.is_module = self.is_module();
             reader.knows_unset = self.caveat.is_none();
             reader.program(first);
-            if !reader.facts.is_changed && reader.has_met_nothing && !reader.facts.is_anywhere {
-                // What these pointers lead to is not known, so it may be anything.
-                facts = reader.facts;
-                facts.is_anywhere = true;
-                continue;
-            }
             if !reader.facts.is_changed {
                 let source = reader.source.clone();
                 if !reader.errors.is_empty() {
@@ -336,6 +330,11 @@ struct Reader<'m> {
     module: &'m Module,
     layout: Layout<'m>,
     functions: HashMap<&'m str, usize>,
+    globals: HashMap<&'m str, usize>,
+    aliases: HashMap<&'m str, usize>,
+    /// The types of pointers and of bits.
+    pointer: TypeId,
+    bit: TypeId,
     infos: HashMap<usize, std::rc::Rc<function::Info>>,
     live: HashMap<(usize, u32, usize), std::rc::Rc<std::collections::BTreeSet<u32>>>,
     options: Lowering,
@@ -345,8 +344,6 @@ struct Reader<'m> {
     is_loose: bool,
     /// Whether it is known that the object that is accessed is not freed and has these bytes.
     is_checked: bool,
-    /// Whether a pointer was followed of which nothing is known.
-    has_met_nothing: bool,
     source: Source,
     /// Whether the text that reports show is the module itself.
     is_module: bool,
@@ -391,7 +388,17 @@ struct Reader<'m> {
 impl<'m> Reader<'m> {
     fn new(module: &'m Module, source: Source, settings: &Settings, facts: Facts) -> Self {
         let functions = module.functions.iter().enumerate().map(|(i, f)| (&*f.name, i)).collect();
+        // The first of a name counts.
+        let globals = module.globals.iter().enumerate().rev().map(|(i, g)| (&*g.name, i)).collect();
+        let aliases = module.aliases.iter().enumerate().rev().map(|(i, a)| (&*a.name, i)).collect();
+        let ty = |ty: &Type| {
+            TypeId(module.types.iter().position(|known| known == ty).unwrap_or(0) as u32)
+        };
         Self {
+            globals,
+            aliases,
+            pointer: ty(&Type::Ptr),
+            bit: ty(&Type::Int(1)),
             module,
             layout: Layout::new(module),
             functions,
@@ -402,7 +409,6 @@ impl<'m> Reader<'m> {
             errors: Errors::default(),
             is_loose: false,
             is_checked: false,
-            has_met_nothing: false,
             is_module: true,
             knows_unset: false,
             reads_zero: false,
@@ -532,8 +538,9 @@ impl<'m> Reader<'m> {
         if held.add(what)
             && let Some(home) = *home
         {
+            self.facts.widen(held);
             let known = self.facts.held.entry((current, home)).or_default();
-            self.facts.is_changed |= known.add(what);
+            self.facts.is_changed |= known.add(held);
         }
     }
 

@@ -118,6 +118,40 @@ pub(super) fn result(op: Binary, bits: u32, a: Code, b: Code) -> Code {
     }
 }
 
+/// The comparison of signed numbers that has the order of an unsigned one.
+pub(super) fn signed_order(predicate: Predicate) -> Option<Predicate> {
+    Some(match predicate {
+        Predicate::Ugt => Predicate::Sgt,
+        Predicate::Uge => Predicate::Sge,
+        Predicate::Ult => Predicate::Slt,
+        Predicate::Ule => Predicate::Sle,
+        _ => return None,
+    })
+}
+
+/// The result for known numbers of 128 bits, as the machine computes it, and whether it overflows as a signed number. Nothing if it
+/// is not defined.
+pub(super) fn wide(op: Binary, a: i128, b: i128) -> Option<(i128, bool)> {
+    let (u, v) = (a as u128, b as u128);
+    let by = u32::try_from(b).ok().filter(|by| *by < 128);
+    let unsigned = |n: u128| (n as i128, false);
+    Some(match op {
+        Binary::Add => a.overflowing_add(b),
+        Binary::Sub => a.overflowing_sub(b),
+        Binary::Mul => a.overflowing_mul(b),
+        Binary::UDiv => unsigned(u.checked_div(v)?),
+        Binary::URem => unsigned(u.checked_rem(v)?),
+        Binary::SDiv => (a.checked_div(b)?, false),
+        Binary::SRem => (a.checked_rem(b)?, false),
+        Binary::Shl => (a << by?, false),
+        Binary::LShr => unsigned(u >> by?),
+        Binary::AShr => (a >> by?, false),
+        Binary::And => (a & b, false),
+        Binary::Or => (a | b, false),
+        Binary::Xor => (a ^ b, false),
+    })
+}
+
 /// A comparison: 0 or 1.
 pub(super) fn compare(predicate: Predicate, bits: u32, a: Code, b: Code) -> Code {
     let (op, is_unsigned) = match predicate {

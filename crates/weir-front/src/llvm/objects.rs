@@ -9,11 +9,11 @@
 //! added, so this ends. No fact is a guess at a value: each makes the translation more general.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{Hash, Hasher};
+use std::rc::Rc;
 
 use weir_llvm::Symbol;
 use weir_model::ids::RegId;
-
-use super::number::UNSET;
 
 /// The first address.
 const FIRST: i128 = 1 << 32;
@@ -21,8 +21,14 @@ const FIRST: i128 = 1 << 32;
 /// How far addresses are apart at least.
 const PAGE: i128 = 4096;
 
-/// More addresses than this one pointer may hold: then it may hold any.
+/// From so many addresses in one object on, a pointer may hold every address that is as far from these as they are from each other.
+const MAX_APART: usize = 24;
+
+/// From so many addresses in one object on, a pointer may hold any address in it.
 const MAX_ADDRESSES: usize = 2048;
+
+/// More addresses in all objects together are not told apart.
+const MAX_ALL: usize = 8192;
 
 /// An object: an index of [`Facts::objects`].
 pub(super) type ObjectId = u32;
@@ -86,79 +92,111 @@ pub(super) struct Object {
     pub is_constant: bool,
 }
 
-/// The addresses that a value may be. [`UNSET`] is one of them if the value may be one that was never set.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Addresses {
-    These(BTreeSet<i128>),
-    Any,
-}
-
-impl Default for Addresses {
-    fn default() -> Self {
-        Self::These(BTreeSet::new())
-    }
+/// The addresses of objects that a value may be.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Addresses {
+    pub these: BTreeSet<i128>,
+    /// Any address in these objects: something was computed with numbers that only the run knows.
+    pub within: BTreeSet<ObjectId>,
+    /// Whether it may also be an address that is not listed: it was computed in a way that is not followed. If the run
+    /// accesses such an address, that is a limit.
+    pub is_partial: bool,
+    /// Whether the value may be one that was never set.
+    pub is_unset: bool,
 }
 
 impl Addresses {
+    pub fn one(address: i128) -> Self {
+        Self { these: BTreeSet::from([address]), ..Self::default() }
+    }
+
+    /// Nothing is listed, and it may be an address.
+    pub fn unlisted() -> Self {
+        Self { is_partial: true, ..Self::default() }
+    }
+
+    /// No address, and a value that was never set.
+    pub fn unset() -> Self {
+        Self { is_unset: true, ..Self::default() }
+    }
+
     /// Adds addresses. Returns whether there are more now.
     pub fn add(&mut self, other: &Self) -> bool {
-        match (&mut *self, other) {
-            (Self::Any, _) => false,
-            (_, Self::Any) => {
-                *self = Self::Any;
-                true
-            }
-            (Self::These(all), Self::These(more)) => {
-                let before = all.len();
-                all.extend(more);
-                let is_more = all.len() > before;
-                if all.len() > MAX_ADDRESSES {
-                    *self = Self::Any;
-                }
-                is_more
-            }
-        }
+        let count = |of: &Self| (of.these.len(), of.within.len(), of.is_partial, of.is_unset);
+        let before = count(self);
+        self.these.extend(&other.these);
+        self.within.extend(&other.within);
+        self.is_partial |= other.is_partial;
+        self.is_unset |= other.is_unset;
+        count(self) != before
     }
 
-    /// Whether there is no address.
+    /// Whether no object is listed.
     pub fn is_empty(&self) -> bool {
-        matches!(self, Self::These(all) if all.iter().all(|address| *address == UNSET))
+        self.these.is_empty() && self.within.is_empty()
     }
 
-    /// Whether there is no address, and the value was set.
+    /// Whether there is nothing to note.
     pub fn is_nothing(&self) -> bool {
-        matches!(self, Self::These(all) if all.is_empty())
-    }
-
-    /// Whether the value may be one that was never set.
-    pub fn may_be_unset(&self) -> bool {
-        match self {
-            Self::These(all) => all.contains(&UNSET),
-            Self::Any => true,
-        }
+        self.is_empty() && !self.is_partial && !self.is_unset
     }
 
     /// The same for a value that was set.
-    pub fn set(mut self) -> Self {
-        if let Self::These(all) = &mut self {
-            all.remove(&UNSET);
-        }
-        self
+    pub fn set(self) -> Self {
+        Self { is_unset: false, ..self }
     }
 }
 
-/// The bytes of an object, in scalars that do not overlap.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// The bytes of an object, in scalars that do not overlap. A copy shares them until one of the two is changed.
+#[derive(Clone, Debug)]
 pub(super) struct Bytes {
     /// By offset: size and value.
-    pub scalars: BTreeMap<u64, (u64, Val)>,
+    scalars: Rc<BTreeMap<u64, (u64, Val)>>,
     /// What all other bytes are: zero or not set.
     pub rest: Val,
+    /// Whether a scalar may be in a register.
+    has_registers: bool,
+}
+
+impl PartialEq for Bytes {
+    fn eq(&self, other: &Self) -> bool {
+        self.rest == other.rest
+            && (Rc::ptr_eq(&self.scalars, &other.scalars) || self.scalars == other.scalars)
+    }
+}
+
+impl Eq for Bytes {}
+
+impl Hash for Bytes {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        (&self.scalars, self.rest).hash(hasher);
+    }
 }
 
 impl Bytes {
     pub fn new(rest: Val) -> Self {
-        Self { scalars: BTreeMap::new(), rest }
+        Self { scalars: Rc::default(), rest, has_registers: false }
+    }
+
+    /// All scalars: offset, size and value.
+    pub fn scalars(&self) -> impl Iterator<Item = (u64, u64, Val)> {
+        self.scalars.iter().map(|(at, (size, value))| (*at, *size, *value))
+    }
+
+    /// Sets a scalar, which overlaps no other one.
+    pub fn set(&mut self, at: u64, size: u64, value: Val) {
+        self.has_registers |= matches!(value, Val::Reg(_));
+        Rc::make_mut(&mut self.scalars).insert(at, (size, value));
+    }
+
+    /// Forgets the scalar that begins somewhere.
+    pub fn forget(&mut self, at: u64) {
+        Rc::make_mut(&mut self.scalars).remove(&at);
+    }
+
+    /// Whether some scalar is in this register.
+    pub fn uses_register(&self, register: RegId) -> bool {
+        self.has_registers && self.scalars.values().any(|(_, value)| *value == Val::Reg(register))
     }
 
     /// The scalars that overlap a range, in order.
@@ -196,9 +234,6 @@ pub(super) struct Facts {
     pub loose: BTreeMap<ObjectId, BTreeSet<(u64, u64)>>,
     /// Scalars that are accessed atomically at a known place: nothing divides them.
     pub whole: BTreeMap<ObjectId, BTreeSet<(u64, u64)>>,
-    /// Whether a pointer of which nothing is known may lead anywhere. At first it leads nowhere, until what it holds
-    /// is found out.
-    pub is_anywhere: bool,
     /// The bytes that statements write.
     pub written: BTreeMap<ObjectId, BTreeSet<(u64, u64)>>,
     /// What may be stored in scalars of memory.
@@ -354,9 +389,15 @@ impl Facts {
 
     /// What may be stored somewhere.
     pub fn store(&mut self, id: ObjectId, at: u64, what: &Addresses) {
-        if !what.is_nothing() {
-            self.is_changed |= self.stored.entry((id, at)).or_default().add(what);
+        if what.is_nothing() {
+            return;
         }
+        let mut known = self.stored.remove(&(id, at)).unwrap_or_default();
+        if known.add(what) {
+            self.widen(&mut known);
+            self.is_changed = true;
+        }
+        self.stored.insert((id, at), known);
     }
 
     /// What may be read somewhere.
@@ -368,9 +409,55 @@ impl Facts {
         all
     }
 
+    /// The objects that addresses lead to.
+    pub fn objects_of(&self, held: &Addresses) -> BTreeSet<ObjectId> {
+        let found = held.these.iter().filter_map(|address| Some(self.find(*address)?.0));
+        found.chain(held.within.iter().copied()).collect()
+    }
+
+    /// What becomes of addresses by arithmetic with numbers that only the run knows: any address in the same objects.
+    pub fn blurred(&self, held: &Addresses) -> Addresses {
+        let within = self.objects_of(held);
+        Addresses { these: BTreeSet::new(), within, ..held.clone() }
+    }
+
+    /// Many addresses in one object become all that are as far apart, so that a pointer that goes through an array is understood at
+    /// once.
+    pub fn widen(&self, held: &mut Addresses) {
+        if held.these.len() <= MAX_APART {
+            return;
+        }
+        let mut by_object: BTreeMap<ObjectId, Vec<u64>> = BTreeMap::new();
+        for address in &held.these {
+            if let Some((id, at)) = self.find(*address) {
+                by_object.entry(id).or_default().push(at);
+            }
+        }
+        for (id, offsets) in by_object.into_iter().filter(|(_, at)| at.len() > MAX_APART) {
+            let object = self.get(id);
+            let step = offsets.windows(2).fold(0, |step, pair| gcd(step, pair[1] - pair[0])).max(1);
+            let (first, end) = (offsets[0] % step, object.size.max(16));
+            if (end - first) / step >= MAX_ADDRESSES as u64 {
+                held.within.insert(id);
+                let all = object.base..=object.base + i128::from(end);
+                held.these.retain(|address| !all.contains(address));
+                continue;
+            }
+            let offsets = (0..=(end - first) / step).map(|number| first + number * step);
+            held.these.extend(offsets.map(|at| object.base + i128::from(at)));
+        }
+        if held.these.len() > MAX_ALL {
+            *held = self.blurred(held);
+        }
+    }
+
     /// The call of a place in another call.
     pub fn context(&mut self, parent: u32, function: usize, block: u32, at: usize) -> u32 {
         let next = self.contexts.len() as u32 + 1;
         *self.contexts.entry((parent, function, block, at)).or_insert(next)
     }
+}
+
+pub(super) fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }

@@ -69,14 +69,14 @@ impl<'m> Places<'m> {
         let named = PathBuf::from(place.file);
         let path = Path::new(place.directory).join(place.file);
         let files = self.files;
-        let own = (0, self.own.1.clone(), source.text.len());
         let is_own = named == self.own.0;
+        let (lines_of_own, length) = (&self.own.1, source.text.len());
         // The file is in the folder of the compiler, which may be another one than that of the user.
         let shown = path.strip_prefix(&self.here).unwrap_or(&path);
         let shown = shown.strip_prefix(".").unwrap_or(shown).to_owned();
         let text = self.texts.entry(path.clone()).or_insert_with(|| {
             if is_own {
-                return Some(own);
+                return Some((0, lines_of_own.clone(), length));
             }
             let text = files(&shown).ok()?;
             if text.len() > crate::MAX_TEXT {

@@ -6,17 +6,25 @@ use weir_llvm::{Body, LocalId, Op, Symbol, Type, TypeId, Value};
 use weir_model::program::{BinOp, Expr, Stmt, StmtKind};
 
 use super::explore::{State, code_of};
-use super::number::{UNSET, binary, number};
-use super::objects::{Addresses, Bytes, Key, ObjectId, Val};
+use super::number::{binary, number};
+use super::objects::{Addresses, Bytes, Key, ObjectId, Val, gcd};
 use super::{Home, Reader};
+
+/// So many elements of an array are told apart, if only the run knows which one is meant.
+const MAX_ELEMENTS: i128 = 2048;
 
 /// How many scalars a value may have.
 pub(super) const MAX_SCALARS: usize = 4096;
+
+/// At most so many places in an object are looked at if nothing accesses it otherwise.
+const MAX_PLACES: usize = 64;
 
 /// What a pointer may lead to.
 pub(super) struct Targets {
     /// The addresses, in order.
     pub addresses: Vec<i128>,
+    /// Whether it may lead elsewhere too. Then it is a limit if it does.
+    pub is_partial: bool,
 }
 
 impl<'m> Reader<'m> {
@@ -147,7 +155,7 @@ impl<'m> Reader<'m> {
     pub(super) fn address_of(&mut self, state: &mut State, symbol: Symbol) -> Option<i128> {
         let module = self.module;
         let name = module.symbol(symbol);
-        if let Some(alias) = module.aliases.iter().find(|alias| alias.name == name) {
+        if let Some(alias) = self.aliases.get(name).map(|alias| &module.aliases[*alias]) {
             let (ty, value) = &alias.target;
             if matches!(value, Value::Global(target) if *target == symbol) {
                 self.refuse("an alias stands for itself");
@@ -164,7 +172,7 @@ impl<'m> Reader<'m> {
                 _ => None,
             };
         }
-        let id = match module.globals.iter().find(|global| global.name == name) {
+        let id = match self.globals.get(name).map(|global| &module.globals[*global]) {
             Some(global) => {
                 let size = self.layout.size(global.ty).map_or(0, |(size, _)| size);
                 let plain = super::names::plain_name(name);
@@ -209,7 +217,7 @@ impl<'m> Reader<'m> {
         let mut bytes = Bytes::new(Val::Known(0));
         let module = self.module;
         let name = module.symbol(symbol);
-        let Some(global) = module.globals.iter().find(|global| global.name == name) else {
+        let Some(global) = self.globals.get(name).map(|global| &module.globals[*global]) else {
             return bytes;
         };
         match &global.init {
@@ -235,7 +243,7 @@ impl<'m> Reader<'m> {
             Value::Bytes(text) => {
                 for (i, byte) in text.iter().enumerate().filter(|(_, b)| **b != 0) {
                     let value = Val::Known(i128::from(*byte as i8));
-                    bytes.scalars.insert(at + i as u64, (1, value));
+                    bytes.set(at + i as u64, 1, value);
                 }
             }
             Value::Aggregate(elements) => {
@@ -250,7 +258,7 @@ impl<'m> Reader<'m> {
                 if let Some(values) = self.value(&mut state, ty, value, &mut Vec::new())
                     && let [value @ Val::Known(_)] = values[..]
                 {
-                    bytes.scalars.insert(at, (size, value));
+                    bytes.set(at, size, value);
                 }
             }
         }
@@ -259,32 +267,45 @@ impl<'m> Reader<'m> {
     /// The addresses that a value may be.
     pub(super) fn addresses_of(&self, value: Val) -> Addresses {
         match value {
-            Val::Known(n) if self.facts.find(n).is_some() => Addresses::These(BTreeSet::from([n])),
-            Val::Undef if self.knows_unset => Addresses::These(BTreeSet::from([UNSET])),
+            Val::Known(n) if self.facts.find(n).is_some() => Addresses::one(n),
+            Val::Undef if self.knows_unset => Addresses::unset(),
             Val::Known(_) | Val::Undef => Addresses::default(),
             Val::Reg(r) => self.threads[self.current].homes[r.index()].1.clone(),
         }
     }
 
-    /// What an operation makes of addresses: known ones one by one, if the other operand is known.
+    /// What an operation makes of addresses: known ones one by one, if the other operand is a known number.
     pub(super) fn mapped(
         &self,
         a: Val,
         b: Val,
         map: impl Fn(i128, i128) -> Option<i128>,
     ) -> Addresses {
-        let (left, right) = (self.addresses_of(a), self.addresses_of(b));
-        match (&left, &right, a, b) {
-            _ if left.is_empty() && right.is_empty() => Addresses::default(),
-            (Addresses::These(all), _, _, Val::Known(n)) => {
-                let images = all.iter().filter_map(|a| map(*a, n));
-                Addresses::These(images.filter(|a| self.facts.find(*a).is_some()).collect())
+        // Numbers that are computed with have been set.
+        let (mut left, right) = (self.addresses_of(a).set(), self.addresses_of(b).set());
+        let found = |image: &i128| self.facts.find(*image).is_some();
+        match (a, b) {
+            _ if left.is_nothing() && right.is_nothing() => Addresses::default(),
+            (_, Val::Known(n)) if right.is_empty() => {
+                let these = left.these.iter().filter_map(|a| map(*a, n)).filter(found).collect();
+                Addresses { these, ..left }
             }
-            (_, Addresses::These(all), Val::Known(n), _) => {
-                let images = all.iter().filter_map(|b| map(n, *b));
-                Addresses::These(images.filter(|a| self.facts.find(*a).is_some()).collect())
+            (Val::Known(n), _) if left.is_empty() => {
+                let these = right.these.iter().filter_map(|b| map(n, *b)).filter(found).collect();
+                Addresses { these, ..right }
             }
-            _ => Addresses::Any,
+            _ => {
+                left.add(&right);
+                self.facts.blurred(&left)
+            }
+        }
+    }
+
+    /// What the difference of two values may be. That of two addresses is a number: who adds it to one of them leaves its object.
+    pub(super) fn difference(&self, a: Val, b: Val) -> Addresses {
+        match self.addresses_of(b).set().is_nothing() {
+            true => self.mapped(a, b, |a, b| a.checked_sub(b)),
+            false => Addresses::unlisted(),
         }
     }
 
@@ -361,26 +382,21 @@ impl<'m> Reader<'m> {
                 _ => None,
             };
         };
-        let held = match self.addresses_of(base) {
-            Addresses::Any => Addresses::Any,
-            Addresses::These(all) => {
-                let mut found = BTreeSet::new();
-                let stride = strides.iter().copied().fold(0, gcd).max(1);
-                for address in all {
-                    let Some((id, offset)) = self.facts.find(address) else { continue };
-                    let object = self.facts.get(id);
-                    let first = (i128::from(offset) + at).rem_euclid(i128::from(stride));
-                    let mut next = first;
-                    while next <= i128::from(object.size) && found.len() <= 5000 {
-                        found.insert(object.base + next);
-                        next += i128::from(stride);
-                    }
-                }
-                let mut all = Addresses::default();
-                all.add(&Addresses::These(found));
-                all
+        let mut held = self.addresses_of(base);
+        let stride = i128::from(strides.iter().copied().fold(0, gcd).max(1));
+        for address in std::mem::take(&mut held.these) {
+            let Some((id, offset)) = self.facts.find(address) else { continue };
+            let object = self.facts.get(id);
+            let first = (i128::from(offset) + at).rem_euclid(stride);
+            let size = i128::from(object.size);
+            if (size - first) / stride >= MAX_ELEMENTS {
+                held.within.insert(id);
+                continue;
             }
-        };
+            let elements =
+                (0..=(size - first).div_euclid(stride)).map(|number| first + number * stride);
+            held.these.extend(elements.map(|at| object.base + at));
+        }
         let code = super::number::wrap(64, binary(BinOp::Add, fixed, moved));
         let value = self.set_code(state, result?, code, out);
         self.note(value, &held);
@@ -395,8 +411,7 @@ impl<'m> Reader<'m> {
     }
 
     pub(super) fn pointer_type(&self) -> TypeId {
-        let pointer = self.module.types.iter().position(|ty| *ty == Type::Ptr);
-        TypeId(pointer.unwrap_or(0) as u32)
+        self.pointer
     }
 
     /// The object that bytes are in; nothing if they are in none.
@@ -407,65 +422,56 @@ impl<'m> Reader<'m> {
         (is_data && at.checked_add(size)? <= object.size).then_some((id, at))
     }
 
-    /// What a pointer may lead to, for an access of so many bytes.
+    /// What a pointer may lead to, for an access of so many bytes. In an object in which the place is not known, that is
+    /// where something accesses so many bytes, or every place if nothing accesses the object.
     pub(super) fn targets(&mut self, register: weir_model::ids::RegId, size: u64) -> Targets {
-        let held = self.threads[self.current].homes[register.index()].1.clone();
-        let is_empty = held.is_empty();
-        let mut addresses: Vec<i128> = match held {
-            Addresses::These(all) if !is_empty => all.into_iter().collect(),
-            Addresses::These(_) if !self.facts.is_anywhere => {
-                self.has_met_nothing = true;
-                Vec::new()
+        let held = &self.threads[self.current].homes[register.index()].1;
+        let is_partial = held.is_partial || held.is_empty() || !held.within.is_empty();
+        let mut addresses = held.these.clone();
+        for id in &held.within {
+            let object = self.facts.get(*id);
+            if matches!(object.key, Key::Flag(..) | Key::Function(..)) {
+                continue;
             }
-            // Anything that some statement accesses in this size.
-            _ => {
-                let mut all = BTreeSet::new();
-                for (id, object) in self.facts.objects.iter().enumerate() {
-                    if !matches!(object.key, Key::Flag(..)) {
-                        let accesses = self.facts.accesses_of(id as ObjectId);
-                        all.extend(
-                            accesses
-                                .iter()
-                                .filter(|(_, s)| *s == size)
-                                .map(|(at, _)| object.base + i128::from(*at)),
-                        );
-                    }
-                }
-                all.into_iter().collect()
+            // What is never written is read without a statement.
+            let known = self.memory.get(id).into_iter().flat_map(|bytes| bytes.scalars());
+            let known = known.map(|(at, length, _)| (at, length));
+            let accesses: BTreeSet<_> =
+                self.facts.accesses_of(*id).into_iter().chain(known).collect();
+            let offsets = accesses.iter().filter(|(_, length)| *length == size || size == 0);
+            let mut offsets: BTreeSet<u64> = offsets.map(|(at, _)| *at).collect();
+            if accesses.is_empty() {
+                let step = size.max(1);
+                offsets.extend((0..object.size / step).take(MAX_PLACES).map(|n| n * step));
             }
-        };
+            addresses.extend(offsets.into_iter().map(|at| object.base + i128::from(at)));
+        }
         addresses.retain(|address| self.inside(*address, size).is_some());
-        Targets { addresses }
+        Targets { addresses: addresses.into_iter().collect(), is_partial }
     }
 
-    /// The functions that a pointer may lead to: those whose address is taken, and whose type fits.
+    /// The functions that a pointer may lead to, whose type fits, and whether there may be others.
     pub(super) fn functions_at(
         &mut self,
         register: weir_model::ids::RegId,
         call: &weir_llvm::Call,
-    ) -> Vec<(i128, usize)> {
+    ) -> (Vec<(i128, usize)>, bool) {
         let held = self.threads[self.current].homes[register.index()].1.clone();
-        if held.is_empty() && !self.facts.is_anywhere {
-            self.has_met_nothing = true;
-            return Vec::new();
-        }
         let mut found = Vec::new();
-        for object in &self.facts.objects {
+        for id in self.facts.objects_of(&held) {
+            let object = self.facts.get(id);
             let Key::Function(symbol) = object.key else { continue };
             let name = self.module.symbol(symbol);
             let Some(&function) = self.functions.get(name) else { continue };
             let defined = &self.module.functions[function];
-            let may_be = match &held {
-                Addresses::These(all) if !held.is_empty() => all.contains(&object.base),
-                _ => true,
-            };
+            let may_be = held.these.contains(&object.base) || held.within.contains(&id);
             let given = call.arguments.iter().map(|(ty, _)| *ty);
             let fits = defined.ty == call.ty && given.eq(defined.parameters.iter().copied());
             if may_be && fits && defined.body != Body::None {
                 found.push((object.base, function));
             }
         }
-        found
+        (found, held.is_partial || held.is_empty())
     }
 
     /// An operation as a value; the result of an instruction or part of a constant.
@@ -518,10 +524,6 @@ impl<'m> Reader<'m> {
         self.emit(out, StmtKind::Assign(register, number(1)));
         self.emit(out, StmtKind::Exit);
     }
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 impl State {

@@ -127,8 +127,7 @@ impl<'m> Reader<'m> {
             }
             Kind::Jump(to) => return Some(self.go(state, to.0, out, depth)),
             Kind::Branch(condition, then, other) => {
-                let bit = self.module.types.iter().position(|ty| *ty == Type::Int(1)).unwrap_or(0);
-                let condition = self.scalar(state, TypeId(bit as u32), condition, out)?;
+                let condition = self.scalar(state, self.bit, condition, out)?;
                 match condition {
                     Val::Known(0) => return Some(self.go(state, other.0, out, depth)),
                     Val::Known(_) => return Some(self.go(state, then.0, out, depth)),
@@ -289,6 +288,18 @@ impl<'m> Reader<'m> {
                 if a == Val::Undef || b == Val::Undef {
                     return Some(vec![Val::Undef]);
                 }
+                if bits > 64
+                    && let Some(signed) = number::signed_order(*predicate)
+                {
+                    let (Val::Known(x), Val::Known(y)) = (a, b) else {
+                        self.refuse(format!("numbers of {bits} bits are not read"));
+                        return None;
+                    };
+                    // With the first bit changed, signed numbers have the order of unsigned ones.
+                    let moved = |n: i128| number(n ^ i128::MIN);
+                    let code = number::compare(signed, 128, moved(x), moved(y));
+                    return self.made(state, code, result, out).map(|v| vec![v]);
+                }
                 let code = number::compare(*predicate, bits, code_of(a), code_of(b));
                 self.made(state, code, result, out).map(|v| vec![v])
             }
@@ -445,6 +456,16 @@ impl<'m> Reader<'m> {
             return None;
         }
         let (x, y) = (code_of(a), code_of(b));
+        if bits == 128
+            && let (Val::Known(a), Val::Known(b)) = (a, b)
+            && let Some((value, overflows)) = number::wide(op, a, b)
+        {
+            if overflows && nsw && !self.options.wraps {
+                self.check(number(0), "a signed number overflows", out);
+                return Some(Val::Undef);
+            }
+            return Some(Val::Known(value));
+        }
         match op {
             Binary::UDiv | Binary::URem | Binary::SDiv | Binary::SRem => {
                 let is_some = binary(BinOp::Ne, y.clone(), number(0));
@@ -465,17 +486,18 @@ impl<'m> Reader<'m> {
         }
         let held = match op {
             Binary::Add => self.mapped(a, b, |a, b| a.checked_add(b)),
-            Binary::Sub => self.mapped(a, b, |a, b| a.checked_sub(b)),
+            Binary::Sub => self.difference(a, b),
             Binary::And => self.mapped(a, b, |a, b| Some(a & b)),
             Binary::Or => self.mapped(a, b, |a, b| Some(a | b)),
             Binary::Xor => self.mapped(a, b, |a, b| Some(a ^ b)),
-            _ => {
-                let both = [self.addresses_of(a), self.addresses_of(b)];
-                if both.iter().all(Addresses::is_empty) {
-                    Addresses::default()
-                } else {
-                    Addresses::Any
-                }
+            Binary::UDiv | Binary::URem | Binary::SDiv | Binary::SRem => {
+                let is_number = self.addresses_of(a).set().is_nothing();
+                if is_number { Addresses::default() } else { Addresses::unlisted() }
+            }
+            Binary::Mul | Binary::Shl | Binary::LShr | Binary::AShr => {
+                let mut held = self.addresses_of(a);
+                held.add(&self.addresses_of(b));
+                self.facts.blurred(&held.set())
             }
         };
         let can_overflow = matches!(op, Binary::Add | Binary::Sub | Binary::Mul);

@@ -13,7 +13,7 @@ use weir_model::program::{BinOp, Expr, Order, Rmw, Stmt, StmtKind};
 
 use super::explore::{Frame, State, Then, code_of};
 use super::number::{binary, number};
-use super::objects::{Addresses, Bytes, Flag, Key, ObjectId, Val};
+use super::objects::{Bytes, Flag, Key, ObjectId, Val};
 use super::{Reader, Thread};
 
 /// What a thread is told that is never started; 1 starts it.
@@ -76,7 +76,8 @@ impl<'m> Reader<'m> {
     fn constructors(&mut self) -> Option<Vec<usize>> {
         use weir_llvm::Value;
         let module = self.module;
-        let Some(global) = module.globals.iter().find(|g| g.name == "llvm.global_ctors") else {
+        let Some(global) = self.globals.get("llvm.global_ctors").map(|g| &module.globals[*g])
+        else {
             return Some(Vec::new());
         };
         let Some(Value::Aggregate(all)) = &global.init else { return Some(Vec::new()) };
@@ -157,15 +158,10 @@ impl<'m> Reader<'m> {
             self.waiting.push(number_of);
         }
         let given = self.gift(state, argument);
-        let held = match self.addresses_of(argument) {
-            Addresses::These(all) => {
-                let is_kept = |address: &i128| {
-                    self.facts.find(*address).is_none_or(|(id, _)| !given.contains_key(&id))
-                };
-                Addresses::These(all.into_iter().filter(is_kept).collect())
-            }
-            any => any,
-        };
+        let mut held = self.addresses_of(argument);
+        held.these.retain(|address| {
+            self.facts.find(*address).is_none_or(|(id, _)| !given.contains_key(&id))
+        });
         let is_first = !self.threads[number_of].is_given;
         if is_first {
             self.threads[number_of].given = given;
@@ -205,7 +201,7 @@ impl<'m> Reader<'m> {
                 continue;
             }
             let Some(bytes) = state.own.get(&id) else { continue };
-            let values = || bytes.scalars.values().map(|(_, value)| *value);
+            let values = || bytes.scalars().map(|(.., value)| value);
             if values().any(|value| matches!(value, Val::Reg(_))) {
                 continue;
             }
@@ -216,15 +212,12 @@ impl<'m> Reader<'m> {
         }
         // What they lead to otherwise, others may reach too.
         for bytes in given.values() {
-            for (_, value) in bytes.scalars.values() {
-                let held = self.addresses_of(*value);
-                let is_kept = |address: &i128| {
+            for (.., value) in bytes.scalars() {
+                let mut held = self.addresses_of(value);
+                held.these.retain(|address| {
                     self.facts.find(*address).is_some_and(|(id, _)| !given.contains_key(&id))
-                };
-                if let Addresses::These(all) = held {
-                    let rest = all.into_iter().filter(is_kept).collect();
-                    self.escape(state, &Addresses::These(rest));
-                }
+                });
+                self.escape(state, &held);
             }
         }
         given

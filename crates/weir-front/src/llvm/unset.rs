@@ -23,7 +23,7 @@ impl Reader<'_> {
 
     /// Whether a register may have a value that was never set.
     pub(super) fn may_be_unset(&self, value: Val) -> bool {
-        self.knows_unset && matches!(value, Val::Reg(_)) && self.addresses_of(value).may_be_unset()
+        self.knows_unset && matches!(value, Val::Reg(_)) && self.addresses_of(value).is_unset
     }
 
     /// A value of which some bits may never have been set, as a number: those are 0.

@@ -10,7 +10,9 @@ const DECLARED: &str = "declare i32 @pthread_create(ptr, ptr, ptr, ptr)\n\
     declare ptr @malloc(i64)\ndeclare void @free(ptr)\ndeclare zeroext i1 @__VERIFIER_nondet_bool()\n\
     declare i64 @weir_any(i64, i64)\ndeclare i32 @pthread_mutex_lock(ptr)\ndeclare i32 @pthread_mutex_unlock(ptr)\n\
     declare void @weir_wait_ne(ptr, i32)\n@text = constant [5 x i8] c\"a==b\\00\"\n\
-    @x = global i32 0\n@y = global i32 0\n@p = global ptr null\n@r = global [2 x i32] zeroinitializer\n";
+    @x = global i32 0\n@y = global i32 0\n@p = global ptr null\n@r = global [2 x i32] zeroinitializer\n\
+    @w = global [2 x i64] zeroinitializer\ndeclare i32 @memcmp(ptr, ptr, i64)\n\
+    declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)\n";
 
 fn verdict(text: &str, model: MemoryModel) -> Verdict {
     read::verdict("test.ll", &format!("{DECLARED}{text}"), model)
@@ -172,6 +174,19 @@ fn one_thread_computes_as_the_machine_does() {
             "  store i8 1, ptr @x\n  %q = getelementptr i8, ptr @x, i64 1\n  store i8 2, ptr %q\n  %v = load i32, ptr @x",
             "icmp eq i32 %v, 513",
         ),
+        (
+            "  %a = zext i64 -1 to i128\n  %b = shl i128 %a, 64\n  %v = or i128 %b, 5",
+            "icmp ugt i128 %v, 5",
+        ),
+        ("  %v = mul i128 18446744073709551615, 18446744073709551615", "icmp ult i128 1, %v"),
+        (
+            "  %q = getelementptr i8, ptr @w, i64 8\n  store i64 7, ptr @w\n  store i64 -2, ptr %q\n  %v = load i128, ptr @w",
+            "icmp eq i128 %v, -36893488147419103225",
+        ),
+        (
+            "  store i128 -36893488147419103225, ptr @w\n  %q = getelementptr i8, ptr @w, i64 8\n  %v = load i64, ptr %q",
+            "icmp eq i64 %v, -2",
+        ),
     ] {
         for any in [false, true] {
             // The same with numbers that only the run knows.
@@ -260,6 +275,75 @@ fn pointers_that_only_the_run_knows() {
     };
     assert_eq!(verdict(&index(1), MemoryModel::SC), Verdict::Holds);
     assert_eq!(verdict(&index(2), MemoryModel::SC), Verdict::Violated);
+}
+
+/// Arithmetic with numbers that only the run knows does not leave the objects of the addresses. If it does, that is a limit.
+#[test]
+fn pointers_that_are_computed_with_unknown_numbers() {
+    let nodes = "  %a = call ptr @malloc(i64 8)\n  %b = call ptr @malloc(i64 8)\n  store i32 1, ptr %a\n  store i32 2, ptr %b\n\
+        %c = call i64 @weir_any(i64 0, i64 1)\n  %c1 = trunc i64 %c to i1\n  %q = select i1 %c1, ptr %a, ptr %b\n\
+        %an = ptrtoint ptr %a to i64\n  %bn = ptrtoint ptr %b to i64\n  %qn = ptrtoint ptr %q to i64\n";
+    let sum = "  %f = inttoptr i64 %m to ptr\n  %v = load i32, ptr %f\n  %w = load i32, ptr %q\n  %s = add i32 %v, %w\n";
+    let check = |code: &str, n: i32| {
+        let text = format!(
+            "{nodes}{code}{sum}  %e = icmp eq i32 %s, {n}\n  br i1 %e, label %good, label %bad\ngood:"
+        );
+        verdict(&one(&text), MemoryModel::SC)
+    };
+    // Flags that are not known, which are taken away again.
+    let same =
+        "  %t = call i64 @weir_any(i64 0, i64 3)\n  %n = or i64 %qn, %t\n  %m = and i64 %n, -4\n";
+    assert_eq!(check(same, 2), Verdict::Violated);
+    assert_eq!(check(same, 3), Verdict::Violated);
+    // The sum of both addresses leads from each to the other.
+    let other = "  %x = xor i64 %an, %bn\n  %y = call i64 @weir_any(i64 0, i64 0)\n  %z = xor i64 %x, %y\n  %m = xor i64 %z, %qn\n";
+    assert_eq!(check(other, 3), Verdict::Holds);
+    assert_eq!(check(other, 2), Verdict::Violated);
+    // A difference leads out of the object to which it is added.
+    let away = "  %d = sub i64 %bn, %qn\n  %m = add i64 %an, %d\n";
+    assert_eq!(check(away, 3), Verdict::Unknown);
+    // What is computed so can be freed.
+    let free = format!(
+        "{nodes}  %t = call i64 @weir_any(i64 0, i64 3)\n  %n = or i64 %qn, %t\n  %m = and i64 %n, -4\n  %f = inttoptr i64 %m to ptr\n\
+         call void @free(ptr %f)\n"
+    );
+    assert_eq!(verdict(&one(&free), MemoryModel::SC), Verdict::Holds);
+    let twice = format!("{free}  call void @free(ptr %f)\n");
+    assert_eq!(verdict(&one(&twice), MemoryModel::SC), Verdict::Violated);
+    // Waiting where it leads.
+    let wait = format!(
+        "{nodes}  %t = call i64 @weir_any(i64 0, i64 3)\n  %n = or i64 %qn, %t\n  %m = and i64 %n, -4\n  %f = inttoptr i64 %m to ptr\n\
+         call void @weir_wait_ne(ptr %f, i32 5)"
+    );
+    assert_eq!(verdict(&one(&wait), MemoryModel::SC), Verdict::Holds);
+    // A flag that is set atomically in an address.
+    let flag = "  store ptr %q, ptr @p\n  %o = atomicrmw or ptr @p, i64 1 seq_cst\n  %n = load i64, ptr @p\n  %m = and i64 %n, -2\n";
+    assert_eq!(check(flag, 2), Verdict::Violated);
+    assert_eq!(check(flag, 3), Verdict::Violated);
+}
+
+/// Comparing and setting memory, of which only the run knows how much it is, or what is in it.
+#[test]
+fn memory_is_compared_and_set() {
+    let compared = |test: &str| {
+        let text = format!(
+            "  %n = call i64 @weir_any(i64 1, i64 2)\n  %r1 = getelementptr i8, ptr @r, i64 1\n  %y1 = getelementptr i8, ptr @y, i64 1\n  store i8 1, ptr @r\n  store i8 2, ptr %r1\n\
+             store i8 1, ptr @y\n  store i8 3, ptr %y1\n\
+             %m = call i32 @memcmp(ptr @r, ptr @y, i64 %n)\n  %e = icmp {test} i32 %m, 0\n  br i1 %e, label %bad, label %good\ngood:"
+        );
+        verdict(&one(&text), MemoryModel::SC)
+    };
+    let answers = ["sgt", "slt", "eq"].map(compared);
+    assert_eq!(answers, [Verdict::Holds, Verdict::Violated, Verdict::Violated]);
+    let set = |more: &str| {
+        let text = format!(
+            "  %a = call ptr @malloc(i64 8)\n  store i32 1, ptr %a\n  call void @llvm.memset.p0.i64(ptr %a, i8 undef, i64 8, i1 false)\n\
+             {more}  %v = load i32, ptr %a\n  %e = icmp eq i32 %v, 1\n  br i1 %e, label %good, label %bad\ngood:"
+        );
+        verdict(&one(&text), MemoryModel::SC)
+    };
+    assert_eq!(set("  store i32 1, ptr %a\n"), Verdict::Holds);
+    assert_eq!(set(""), Verdict::Violated);
 }
 
 #[test]
