@@ -166,7 +166,7 @@ impl State {
     fn blanks(a: &Piece<'_>, b: &Piece<'_>, before: Option<&Piece<'_>>) -> Blanks {
         let is_called = |p: &Piece<'_>| {
             p.kind == WordKind::Name && !TEMPORAL.contains(&p.text)
-                || ["any", "bool"].contains(&p.text)
+                || ["any", "bool", "fence"].contains(&p.text)
                 || is_type(p.text)
         };
         let ends_value = |p: &Piece<'_>| {
